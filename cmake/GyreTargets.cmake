@@ -1,0 +1,78 @@
+# gyre_module(NAME NEEDS ...): library gyre_NAME from src/gyre/NAME, test program NAME_test.
+# gyre_program(NAME NEEDS ...): the program `gyre` from src/gyre/NAME.
+# Sources are globbed, so adding a scheme, a rule or a test is adding one file.
+add_library(gyre_flags INTERFACE)
+target_compile_features(gyre_flags INTERFACE cxx_std_20)
+add_library(gyre_warnings INTERFACE)
+target_compile_options(gyre_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+if(GYRE_WERROR)
+  target_compile_options(gyre_warnings INTERFACE -Werror)
+endif()
+if(GYRE_SANITIZE)
+  target_compile_options(gyre_flags INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(gyre_flags INTERFACE -fsanitize=${GYRE_SANITIZE})
+endif()
+# torch's headers are not ours to warn about.
+get_target_property(GYRE_TORCH_INCLUDES torch INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(gyre_flags SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+
+if(GYRE_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  enable_testing()
+endif()
+
+function(gyre_sources dir out_sources out_tests)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/${dir}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
+  set(${out_sources} ${sources} PARENT_SCOPE)
+  set(${out_tests} ${tests} PARENT_SCOPE)
+endfunction()
+
+function(gyre_tests name library tests)
+  if(GYRE_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_include_directories(${name}_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_definitions(${name}_test PRIVATE
+      GYRE_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" GYRE_PROGRAM="${CMAKE_BINARY_DIR}/gyre")
+    target_link_libraries(${name}_test PRIVATE ${library} gyre_warnings nlohmann_json::nlohmann_json
+                          GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
+function(gyre_module name)
+  cmake_parse_arguments(ARG "" "" "NEEDS" ${ARGN})
+  gyre_sources(${name} sources tests)
+  if(NOT sources)
+    add_library(gyre_${name} INTERFACE)
+    target_link_libraries(gyre_${name} INTERFACE ${ARG_NEEDS})
+  else()
+    add_library(gyre_${name} STATIC ${sources})
+    target_include_directories(gyre_${name} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include>)
+    target_link_libraries(gyre_${name} PUBLIC gyre_flags ${ARG_NEEDS} torch
+                          PRIVATE $<BUILD_INTERFACE:gyre_warnings>
+                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+    set_target_properties(gyre_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  endif()
+  gyre_tests(${name} gyre_${name} "${tests}")
+endfunction()
+
+function(gyre_program dir)
+  cmake_parse_arguments(ARG "" "" "NEEDS" ${ARGN})
+  gyre_sources(${dir} sources tests)
+  set(main_source ${sources})
+  list(FILTER main_source INCLUDE REGEX "/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  add_library(gyre_${dir} STATIC ${sources})
+  target_link_libraries(gyre_${dir} PUBLIC ${ARG_NEEDS} PRIVATE $<BUILD_INTERFACE:gyre_warnings>
+                        $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  add_executable(gyre ${main_source})
+  target_link_libraries(gyre PRIVATE gyre_${dir} gyre_warnings)
+  target_compile_definitions(gyre PRIVATE GYRE_VERSION="${PROJECT_VERSION}")
+  gyre_tests(${dir} gyre_${dir} "${tests}")
+endfunction()

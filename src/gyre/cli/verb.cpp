@@ -1,0 +1,51 @@
+#include "gyre/cli/verb.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+
+namespace gyre::cli {
+
+void add_common(CLI::App& app, CommonOptions& common) {
+  app.add_option("--json", common.json, "write the result as one JSON object to PATH; - = stdout")
+      ->type_name("PATH")
+      ->group("General");
+  app.add_option("--config", common.config, "read options from FILE (a run's config.json); flags override")
+      ->type_name("FILE")
+      ->group("General");
+  app.add_flag("--print-config", common.print_config,
+               "print every option with its value and origin, run nothing")
+      ->group("General");
+  app.add_option("--device", common.device, "cpu | cuda [cpu]")->type_name("")->group("General");
+  app.add_option("--threads", common.threads, "threads; 0 = all cores [0]")
+      ->type_name("")
+      ->check(CLI::NonNegativeNumber)
+      ->group("General");
+}
+
+void apply_common(const CommonOptions& common) {
+  if (common.device != "cpu" && common.device != "cuda") {
+    throw Error(Code::Usage, "--device must be cpu or cuda, got '", common.device, "'");
+  }
+  if (common.device == "cuda" && !at::hasCUDA()) {
+    throw Error(Code::Usage, "--device cuda: this build of torch sees no CUDA device; use --device cpu");
+  }
+  if (common.threads > 0) {
+    at::set_num_threads(static_cast<int>(common.threads));
+  }
+}
+
+void write_json(const CommonOptions& common, const std::string& json_text) {
+  if (common.json == "-") {
+    std::cout << json_text << std::endl;
+  } else if (!common.json.empty()) {
+    write_file_atomic(common.json, json_text + "\n");
+  }
+}
+
+}  // namespace gyre::cli

@@ -1,0 +1,64 @@
+// A decoder-only Transformer, configured by ModelConfig and a PositionPlan. Parameters are plain
+// tensors with names; positions come from the plan alone.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "gyre/attention/rotation.h"
+#include "gyre/model/config.h"
+#include "gyre/model/kv_cache.h"
+#include "gyre/position/plan.h"
+
+namespace gyre::model {
+
+/// Optimizer groups: what is decayed, clipped and stepped alike.
+enum class ParamGroup { Matrix, Embedding, Norm, Alpha };
+
+struct Parameter {
+  std::string name;  // "blocks.0.attention.q.weight"; stable, used in checkpoints and seed streams
+  at::Tensor value;  // float32 master weight (float64 for exact tests), requires grad
+  ParamGroup group;
+};
+
+class Transformer {
+ public:
+  /// device meta: shapes only, no memory. dtype: at::kFloat, or at::kDouble for exact tests.
+  Transformer(const ModelConfig& config, const position::PositionPlan& plan,
+              at::Device device = at::kCPU, at::ScalarType dtype = at::kFloat);
+
+  /// Draws every weight from its own stream (seed, parameter name): models whose shapes agree start
+  /// equal, whatever else differs. alpha starts at 0.
+  void init(uint64_t seed);
+
+  /// Compute dtype of matrices and activations: at::kFloat (default), at::kBFloat16, at::kDouble.
+  void set_compute_dtype(at::ScalarType dtype) { compute_dtype_ = dtype; }
+
+  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it.
+  at::Tensor forward(const at::Tensor& tokens, KvCache* cache = nullptr) const;
+
+  /// Negative log-likelihood in nats per token, [B, T] float32 (float64 for a float64 model),
+  /// log-sum-exp in that type; differentiable.
+  at::Tensor nll(const at::Tensor& tokens, const at::Tensor& targets) const;
+
+  std::vector<Parameter>& parameters() { return parameters_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const Parameter& parameter(const std::string& name) const;
+  int64_t n_parameters() const;
+
+  const ModelConfig& config() const { return config_; }
+  const position::PositionPlan& plan() const { return plan_; }
+
+  /// The frequencies in force, [N][G][P]: plan frequencies times exp(alpha).
+  std::vector<std::vector<std::vector<double>>> current_inv_freq() const;
+
+ private:
+  ModelConfig config_;
+  position::PositionPlan plan_;
+  at::ScalarType dtype_, compute_dtype_;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace gyre::model

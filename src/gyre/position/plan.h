@@ -1,0 +1,110 @@
+// PositionPlan: everything a model, kernel, exporter or report needs to know about positions.
+// Schemes write plans (position/schemes/); all other code reads plans and never asks for a scheme's
+// name. Plain values, no tensors: a plan can be printed, stored and compared.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gyre/base/options.h"
+
+namespace gyre::position {
+
+/// Which channels form a rotated pair. D = 8:
+///   Interleaved  (0,1) (2,3) (4,5) (6,7)      GPT-J, GGUF "llama"
+///   Halves       (0,4) (1,5) (2,6) (3,7)      GPT-NeoX, Hugging Face "llama"
+/// With a rotary_dim R < D the pairs lie in the leading R channels and the rest is copied.
+enum class PairLayout { Interleaved, Halves };
+
+/// Which keys j a query i may see. Always causal (j <= i). A key is seen when
+///   no window is set, or i - j < window * dilation and (i - j) % dilation == 0,
+///   or j < n_global, or i < n_global (the first tokens see and are seen by all, as in Longformer).
+struct MaskSpec {
+  int64_t window = 0;    // keys seen per query, itself included; 0 = all
+  int64_t dilation = 1;  // distance between seen keys, tokens
+  int64_t n_global = 0;  // leading tokens outside the window rule
+
+  bool sees(int64_t i, int64_t j) const {
+    if (j > i) {
+      return false;
+    }
+    const int64_t distance = i - j;
+    const bool near = window == 0 || (distance < window * dilation && distance % dilation == 0);
+    return near || j < n_global || i < n_global;
+  }
+  bool full() const { return window == 0; }
+  bool operator==(const MaskSpec&) const = default;
+};
+
+/// Which parts of a model share one learned value per pair.
+enum class Sharing { None, All, Layer, Head };
+
+/// Training of alpha in inv_freq * exp(alpha); Sharing::None: frequencies are fixed.
+struct Learning {
+  Sharing sharing = Sharing::None;
+  double lr = 0.0;    // peak learning rate of alpha, nats per step with Adam
+  double clip = 0.0;  // largest norm of alpha's own gradient; 0 = no clipping
+  bool operator==(const Learning&) const = default;
+};
+
+/// Positions in one layer. G = groups: 1 (all heads alike) or the number of key/value heads.
+struct LayerPlan {
+  std::vector<std::vector<double>> inv_freq;  // [G][P] rad per token; empty = no rotation at all;
+                                              // a 0 entry = that pair is left as it is
+  double amplitude = 1.0;                     // factor on rotated q and on rotated k
+  double logit_scale = 1.0;                   // factor on q.k / sqrt(D), before the bias
+  std::vector<double> slopes;                 // [H] bias -slope * (i - j); empty = none
+  MaskSpec mask;
+  bool operator==(const LayerPlan&) const = default;
+};
+
+struct PositionPlan {
+  PairLayout layout = PairLayout::Halves;
+  int64_t head_dim = 0;           // D
+  int64_t rotary_dim = 0;         // R = 2P <= D, the leading channels that hold pairs
+  std::vector<LayerPlan> layers;  // [N]
+  Learning learning;
+  std::string slope_convention;   // "released", "geometric" or "" (P04: stored with the plan)
+  bool operator==(const PositionPlan&) const = default;
+
+  int64_t n_pairs() const { return rotary_dim / 2; }
+};
+
+/// What a scheme is asked for.
+struct PlanRequest {
+  int64_t n_layers = 1;
+  int64_t n_heads = 1;     // H, query heads
+  int64_t n_kv_heads = 1;  // G
+  int64_t head_dim = 64;   // D
+  int64_t train_length = 0;  // tokens per training sequence; 0 = unknown
+};
+
+/// Wavelength of a frequency in tokens, 2 pi / inv_freq; infinity for 0.
+double wavelength_tokens(double inv_freq);
+
+/// Every field of a plan as JSON text (shortest doubles that read back exactly), and back.
+std::string plan_to_json(const PositionPlan& plan);
+PositionPlan plan_from_json(const std::string& text, const std::string& owner);
+
+/// "window:128", "dilated:64x4" (64 keys, every 4th), "window:128+global:4", "full"; "/" alternates
+/// over layers: "window:128/full". Returns one MaskSpec per layer. Error(Usage) on anything else.
+std::vector<MaskSpec> parse_masks(std::string_view text, int64_t n_layers);
+
+}  // namespace gyre::position
+
+template <>
+struct gyre::EnumNames<gyre::position::PairLayout> {
+  static constexpr std::pair<gyre::position::PairLayout, const char*> list[] = {
+      {gyre::position::PairLayout::Interleaved, "interleaved"},
+      {gyre::position::PairLayout::Halves, "halves"}};
+};
+
+template <>
+struct gyre::EnumNames<gyre::position::Sharing> {
+  static constexpr std::pair<gyre::position::Sharing, const char*> list[] = {
+      {gyre::position::Sharing::None, "none"},
+      {gyre::position::Sharing::All, "all"},
+      {gyre::position::Sharing::Layer, "layer"},
+      {gyre::position::Sharing::Head, "head"}};
+};
