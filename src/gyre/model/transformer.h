@@ -14,11 +14,17 @@
 
 namespace gyre::model {
 
+/// What analysis looks at: queries and keys of each layer before the rotation (after QK-norm).
+struct Capture {
+  std::vector<at::Tensor> q, k;  // per layer, [B, H, T, D] and [B, G, T, D]
+};
+
 /// Optimizer groups: what is decayed, clipped and stepped alike.
 enum class ParamGroup { Matrix, Embedding, Norm, Alpha };
 
 struct Parameter {
-  std::string name;  // "blocks.0.attention.q.weight"; stable, used in checkpoints and seed streams
+  std::string
+      name;  // "blocks.0.attention.qkv.weight"; stable, used in checkpoints and seed streams
   at::Tensor value;  // float32 master weight (float64 for exact tests), requires grad
   ParamGroup group;
 };
@@ -36,8 +42,10 @@ class Transformer {
   /// Compute dtype of matrices and activations: at::kFloat (default), at::kBFloat16, at::kDouble.
   void set_compute_dtype(at::ScalarType dtype) { compute_dtype_ = dtype; }
 
-  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it.
-  at::Tensor forward(const at::Tensor& tokens, KvCache* cache = nullptr) const;
+  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it. With a
+  /// capture, its lists are replaced by this call's queries and keys.
+  at::Tensor forward(const at::Tensor& tokens, KvCache* cache = nullptr,
+                     Capture* capture = nullptr) const;
 
   /// Negative log-likelihood in nats per token, [B, T] float32 (float64 for a float64 model),
   /// log-sum-exp in that type; differentiable.
