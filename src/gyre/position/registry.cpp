@@ -1,0 +1,48 @@
+// The list of schemes (schemes.def), and the way from a text such as "rope:base=500000" to a plan.
+#include "gyre/base/error.h"
+#include "gyre/position/scheme.h"
+
+namespace gyre::position {
+
+#define GYRE_SCHEME(function) SchemeInfo function();
+#include "gyre/position/schemes.def"
+#undef GYRE_SCHEME
+
+const std::vector<SchemeInfo>& schemes() {
+  static const std::vector<SchemeInfo> list = {
+#define GYRE_SCHEME(function) function(),
+#include "gyre/position/schemes.def"
+#undef GYRE_SCHEME
+  };
+  return list;
+}
+
+std::unique_ptr<Scheme> make_scheme(std::string_view spec) {
+  const size_t colon = spec.find(':');
+  const std::string name(spec.substr(0, colon));
+  std::vector<std::string> names;
+  for (const SchemeInfo& info : schemes()) {
+    names.push_back(info.name);
+    if (info.name == name) {
+      std::unique_ptr<Scheme> scheme = info.make();
+      if (colon != std::string_view::npos) {
+        set_from_spec(scheme->fields(), name, spec.substr(colon + 1));
+      }
+      return scheme;
+    }
+  }
+  const std::string near = nearest_name(name, names);
+  throw Error(Code::Usage, "no position scheme '", name, "'",
+              near.empty() ? "" : "; did you mean '" + near + "'?", " see: gyre schemes");
+}
+
+PositionPlan make_plan(std::string_view spec, std::string_view masks, const PlanRequest& request) {
+  PositionPlan plan = make_scheme(spec)->plan(request);
+  const std::vector<MaskSpec> layer_masks = parse_masks(masks, request.n_layers);
+  for (size_t n = 0; n < plan.layers.size(); ++n) {
+    plan.layers[n].mask = layer_masks[n];
+  }
+  return plan;
+}
+
+}  // namespace gyre::position
