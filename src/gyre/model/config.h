@@ -14,19 +14,19 @@ enum class Norm { Rms, Layer };
 enum class Mlp { SwiGlu, GeGlu, Gelu };
 
 struct ModelConfig {
-  int64_t vocab = 256;      // V
-  int64_t width = 128;      // C
-  int64_t layers = 3;       // N
-  int64_t heads = 2;        // H, query heads
-  int64_t kv_heads = 0;     // G; 0 = heads
-  int64_t head_dim = 64;    // D
-  int64_t hidden = 384;     // F, width of the MLP
+  int64_t vocab = 256;    // V
+  int64_t width = 128;    // C
+  int64_t layers = 3;     // N
+  int64_t heads = 2;      // H, query heads
+  int64_t kv_heads = 0;   // G; 0 = heads
+  int64_t head_dim = 64;  // D
+  int64_t hidden = 384;   // F, width of the MLP
   Norm norm = Norm::Rms;
   Mlp mlp = Mlp::SwiGlu;
-  bool qk_norm = false;     // norm of q and k per head, before the rotation
-  bool bias = false;        // biases in linear layers
-  bool tied = true;         // output head = embedding
-  double init_std = 0.02;   // of every matrix; residual outputs are divided by sqrt(2 N)
+  bool qk_norm = false;    // norm of q and k per head, before the rotation
+  bool bias = false;       // biases in linear layers
+  bool tied = true;        // output head = embedding
+  double init_std = 0.02;  // of every matrix; 0 = 1 / sqrt(fan in); residual outputs / sqrt(2 N)
   double norm_eps = 1e-5;
 
   template <class V>
@@ -43,7 +43,7 @@ struct ModelConfig {
     v("qk-norm", qk_norm, "normalise q and k per head before the rotation");
     v("bias", bias, "biases in linear layers");
     v("tied", tied, "output head shares the embedding");
-    v("init-std", init_std, "standard deviation of initial weights");
+    v("init-std", init_std, "standard deviation of initial weights; 0 = 1/sqrt(fan in)");
     v("norm-eps", norm_eps, "epsilon of the norms");
   }
 
@@ -65,6 +65,9 @@ struct Preset {
 /// tiny, h2 ... h40 (the Enoki ladder), gemma2b-paper.
 const std::vector<Preset>& presets();
 const Preset& find_preset(std::string_view name);  // Error(Usage) names the nearest
+
+/// Non-embedding parameters of the published ladder's rule, 12 C^2 N: matrices of blocks only.
+int64_t count_block_matrices(const ModelConfig& config);
 
 /// Parameter count by shape alone, alpha excluded, and training FLOPs per token at length T.
 int64_t count_parameters(const ModelConfig& config);

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "gyre/attention/rotation.h"
@@ -39,8 +40,10 @@ class Transformer {
   /// equal, whatever else differs. alpha starts at 0.
   void init(uint64_t seed);
 
-  /// Compute dtype of matrices and activations: at::kFloat (default), at::kBFloat16, at::kDouble.
-  void set_compute_dtype(at::ScalarType dtype) { compute_dtype_ = dtype; }
+  /// Compute dtype of matrices and activations: at::kFloat (default) or at::kBFloat16; a double
+  /// model computes in double only.
+  void set_compute_dtype(at::ScalarType dtype);
+  at::ScalarType compute_dtype() const { return compute_dtype_; }
 
   /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it. With a
   /// capture, its lists are replaced by this call's queries and keys.
@@ -51,10 +54,19 @@ class Transformer {
   /// log-sum-exp in that type; differentiable.
   at::Tensor nll(const at::Tensor& tokens, const at::Tensor& targets) const;
 
+  /// Both at once for callers that want logits of few positions: the last hidden states [B, T, C],
+  /// in the compute type, after the final norm; project(hidden) gives their logits.
+  at::Tensor hidden(const at::Tensor& tokens, KvCache* cache = nullptr,
+                    Capture* capture = nullptr) const;
+  at::Tensor project(const at::Tensor& hidden) const;
+
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const Parameter& parameter(const std::string& name) const;
+  bool has_parameter(const std::string& name) const { return index_.contains(name); }
+  /// alpha included.
   int64_t n_parameters() const;
+  int64_t n_alpha() const;
 
   const ModelConfig& config() const { return config_; }
   const position::PositionPlan& plan() const { return plan_; }
@@ -67,6 +79,9 @@ class Transformer {
   position::PositionPlan plan_;
   at::ScalarType dtype_, compute_dtype_;
   std::vector<Parameter> parameters_;
+  std::unordered_map<std::string, size_t> index_;
+
+  at::Tensor head() const;
 };
 
 }  // namespace gyre::model

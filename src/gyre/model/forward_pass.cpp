@@ -1,0 +1,147 @@
+#include "gyre/model/forward_pass.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/tensor.h>
+
+#include "gyre/attention/attention.h"
+#include "gyre/base/error.h"
+
+namespace gyre::model {
+namespace {
+
+at::Tensor plan_theta(const position::LayerPlan& layer, at::Device device) {
+  std::vector<double> flat;
+  for (const auto& group : layer.inv_freq) {
+    flat.insert(flat.end(), group.begin(), group.end());
+  }
+  const auto groups = static_cast<int64_t>(layer.inv_freq.size());
+  return at::tensor(flat, at::kDouble).view({groups, -1}).to(device);
+}
+
+/// Whether layer n can use the table of layer m.
+bool same_rotation(const position::PositionPlan& plan, size_t n, size_t m) {
+  const bool shared = plan.learning.sharing == position::Sharing::None ||
+                      plan.learning.sharing == position::Sharing::All;
+  return shared && plan.layers[n].inv_freq == plan.layers[m].inv_freq &&
+         plan.layers[n].amplitude == plan.layers[m].amplitude;
+}
+
+}  // namespace
+
+at::Tensor layer_theta(const Transformer& model, int64_t n) {
+  const position::LayerPlan& layer = model.plan().layers[static_cast<size_t>(n)];
+  if (layer.inv_freq.empty() || layer.inv_freq.front().empty()) {
+    return {};
+  }
+  const at::Tensor base = plan_theta(layer, model.parameters().front().value.device());
+  if (!model.has_parameter("alpha")) {
+    return base;
+  }
+  const at::Tensor& alpha = model.parameter("alpha").value;
+  const at::Tensor mine = alpha.dim() == 1 ? alpha : alpha[n];  // [P] or [G, P]
+  return base * mine.to(at::kDouble).exp();
+}
+
+ForwardPass::ForwardPass(const Transformer& model, const at::Tensor& tokens, KvCache* cache,
+                         Capture* capture)
+    : model_(model),
+      tokens_(tokens),
+      cache_(cache),
+      capture_(capture),
+      dtype_(model.compute_dtype()),
+      B_(tokens.size(0)),
+      T_(tokens.size(1)),
+      first_position_(cache == nullptr ? 0 : cache->length()) {}
+
+at::Tensor ForwardPass::weight(const std::string& name) const {
+  return model_.parameter(name).value.to(dtype_);
+}
+
+at::Tensor ForwardPass::linear(const at::Tensor& x, const std::string& name) const {
+  if (model_.config().bias) {
+    return at::linear(x, weight(name + ".weight"), weight(name + ".bias"));
+  }
+  return at::linear(x, weight(name + ".weight"));
+}
+
+at::Tensor ForwardPass::norm(const at::Tensor& x, const std::string& name,
+                             at::ScalarType dtype) const {
+  const std::string bias = name + ".bias";
+  const NormWeights weights{
+      model_.parameter(name + ".weight").value,
+      model_.has_parameter(bias) ? model_.parameter(bias).value : at::Tensor()};
+  return apply_norm(x, weights, model_.config().norm, model_.config().norm_eps, dtype);
+}
+
+void ForwardPass::build_rotations() {
+  const position::PositionPlan& plan = model_.plan();
+  const at::Tensor positions =
+      at::arange(first_position_, first_position_ + T_, tokens_.options().dtype(at::kLong));
+  const at::ScalarType table_dtype = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
+  for (size_t n = 0; n < plan.layers.size(); ++n) {
+    size_t m = 0;
+    while (m < n && !same_rotation(plan, n, m)) {
+      ++m;
+    }
+    rotations_.push_back(
+        m < n ? rotations_[m]
+              : attention::make_rotation(layer_theta(model_, static_cast<int64_t>(n)), positions,
+                                         plan.layout, plan.layers[n].amplitude, table_dtype));
+  }
+}
+
+at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
+  const ModelConfig& config = model_.config();
+  const std::string prefix = str("blocks.", n, ".attention.");
+  const int64_t H = config.heads, G = config.n_kv_heads(), D = config.head_dim;
+  const auto parts = linear(x_BTC, prefix + "qkv").split_with_sizes({H * D, G * D, G * D}, -1);
+  at::Tensor q = parts[0].view({B_, T_, H, D}), k = parts[1].view({B_, T_, G, D});
+  if (config.qk_norm) {
+    q = norm(q, prefix + "q_norm", dtype_);
+    k = norm(k, prefix + "k_norm", dtype_);
+  }
+  q = q.transpose(1, 2);
+  k = k.transpose(1, 2);
+  at::Tensor v = parts[2].view({B_, T_, G, D}).transpose(1, 2);
+  if (capture_ != nullptr) {
+    capture_->q.push_back(q);
+    capture_->k.push_back(k);
+  }
+  const auto i = static_cast<size_t>(n);
+  if (!rotations_[i].identity()) {
+    std::tie(q, k) = attention::rotate(q, k, rotations_[i]);
+  }
+  if (cache_ != nullptr) {
+    std::tie(k, v) = cache_->append(n, k, v);
+  }
+  const at::Tensor y = attention::attention(q, k, v, model_.plan().layers[i]);
+  return linear(y.transpose(1, 2).reshape({B_, T_, H * D}), prefix + "out");
+}
+
+at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {
+  const std::string prefix = str("blocks.", n, ".mlp.");
+  const Mlp kind = model_.config().mlp;
+  const at::Tensor up = linear(x_BTC, prefix + (kind == Mlp::Gelu ? "up" : "gate_up"));
+  return linear(apply_activation(up, kind), prefix + "down");
+}
+
+at::Tensor ForwardPass::run() {
+  build_rotations();
+  if (capture_ != nullptr) {
+    *capture_ = {};
+  }
+  // The residual stream stays in the master type; only matmuls and attention use the compute type.
+  at::Tensor x_BTC = at::embedding(model_.parameter("embedding.weight").value, tokens_);
+  for (int64_t n = 0; n < model_.config().layers; ++n) {
+    const std::string prefix = str("blocks.", n, ".");
+    x_BTC = x_BTC + attention(norm(x_BTC, prefix + "attention_norm", dtype_), n);
+    x_BTC = x_BTC + mlp(norm(x_BTC, prefix + "mlp_norm", dtype_), n);
+  }
+  return norm(x_BTC, "norm", dtype_);
+}
+
+}  // namespace gyre::model

@@ -1,0 +1,41 @@
+// One call of a Transformer: casts weights, builds rotation tables once, runs the blocks.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "gyre/model/layers.h"
+#include "gyre/model/transformer.h"
+
+namespace gyre::model {
+
+/// Frequencies of layer n, plan times exp(alpha): [G, P] float64 with G = 1 or the kv heads;
+/// differentiable in alpha; undefined when the layer does not rotate.
+at::Tensor layer_theta(const Transformer& model, int64_t n);
+
+class ForwardPass {
+ public:
+  ForwardPass(const Transformer& model, const at::Tensor& tokens, KvCache* cache, Capture* capture);
+  /// Hidden states after the final norm, [B, T, C] in the compute type.
+  at::Tensor run();
+
+ private:
+  at::Tensor weight(const std::string& name) const;
+  at::Tensor linear(const at::Tensor& x, const std::string& name) const;
+  at::Tensor norm(const at::Tensor& x, const std::string& name, at::ScalarType dtype) const;
+  at::Tensor attention(const at::Tensor& x_BTC, int64_t n);
+  at::Tensor mlp(const at::Tensor& x_BTC, int64_t n) const;
+  void build_rotations();
+
+  const Transformer& model_;
+  const at::Tensor& tokens_;
+  KvCache* cache_;    // borrowed, may be null
+  Capture* capture_;  // borrowed, may be null
+  at::ScalarType dtype_;
+  int64_t B_, T_, first_position_;
+  std::vector<attention::Rotation> rotations_;  // [N]; layers with equal frequencies share tensors
+};
+
+}  // namespace gyre::model

@@ -1,0 +1,20 @@
+#include "gyre/model/kv_cache.h"
+
+#include <ATen/ops/cat.h>
+
+namespace gyre::model {
+
+int64_t KvCache::length() const {
+  return keys_.empty() || !keys_.front().defined() ? 0 : keys_.front().size(2);
+}
+
+std::pair<at::Tensor, at::Tensor> KvCache::append(int64_t n, const at::Tensor& k,
+                                                  const at::Tensor& v) {
+  const auto i = static_cast<size_t>(n);
+  TORCH_CHECK_INDEX(i < keys_.size(), "kv cache: layer ", n, " of ", keys_.size());
+  keys_[i] = keys_[i].defined() ? at::cat({keys_[i], k}, 2) : k;
+  values_[i] = values_[i].defined() ? at::cat({values_[i], v}, 2) : v;
+  return {keys_[i], values_[i]};
+}
+
+}  // namespace gyre::model

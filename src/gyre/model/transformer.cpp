@@ -1,0 +1,145 @@
+#include "gyre/model/transformer.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+
+#include "gyre/base/error.h"
+#include "gyre/base/rng.h"
+#include "gyre/model/forward_pass.h"
+#include "gyre/model/layers.h"
+#include "gyre/model/shapes.h"
+
+namespace gyre::model {
+namespace {
+
+void check_plan(const ModelConfig& config, const position::PositionPlan& plan) {
+  TORCH_CHECK_VALUE(static_cast<int64_t>(plan.layers.size()) == config.layers,
+                    "transformer: the position plan has ", plan.layers.size(),
+                    " layers, the model ", config.layers);
+  TORCH_CHECK_VALUE(plan.head_dim == config.head_dim,
+                    "transformer: the position plan has head dim ", plan.head_dim, ", the model ",
+                    config.head_dim);
+  for (const position::LayerPlan& layer : plan.layers) {
+    const auto groups = static_cast<int64_t>(layer.inv_freq.size());
+    TORCH_CHECK_VALUE(groups <= 1 || groups == config.n_kv_heads(), "transformer: the plan has ",
+                      groups, " frequency groups, expected 1 or ", config.n_kv_heads());
+    const auto n_slopes = static_cast<int64_t>(layer.slopes.size());
+    TORCH_CHECK_VALUE(n_slopes == 0 || n_slopes == config.heads, "transformer: the plan has ",
+                      n_slopes, " slopes, expected ", config.heads);
+  }
+}
+
+}  // namespace
+
+Transformer::Transformer(const ModelConfig& config, const position::PositionPlan& plan,
+                         at::Device device, at::ScalarType dtype)
+    : config_(config), plan_(plan), dtype_(dtype), compute_dtype_(dtype) {
+  TORCH_CHECK_VALUE(dtype == at::kFloat || dtype == at::kDouble,
+                    "transformer: master weights are float32 or float64, got ", dtype);
+  check_plan(config, plan);
+  const auto add = [&](const std::string& name, const std::vector<int64_t>& sizes,
+                       ParamGroup group) {
+    at::Tensor value = at::empty(sizes, at::TensorOptions().device(device).dtype(dtype));
+    value.set_requires_grad(true);
+    index_[name] = parameters_.size();
+    parameters_.push_back({name, value, group});
+  };
+  for (const ParameterShape& shape : parameter_shapes(config)) {
+    add(shape.name, shape.sizes, shape.group);
+  }
+  if (plan.learning.sharing != position::Sharing::None) {
+    add("alpha", alpha_sizes(config, plan), ParamGroup::Alpha);
+  }
+}
+
+void Transformer::init(uint64_t seed) {
+  const c10::NoGradGuard no_grad;
+  for (const ParameterShape& shape : parameter_shapes(config_)) {
+    at::Tensor value = parameter(shape.name).value;
+    if (shape.init_std == 0.0) {
+      value.fill_(shape.init_mean);
+      continue;
+    }
+    // Drawn in float on the CPU, whatever the model's type and device: a double twin starts equal.
+    at::Tensor draw = at::empty(shape.sizes, at::kFloat);
+    draw.normal_(shape.init_mean, shape.init_std,
+                 at::make_generator<at::CPUGeneratorImpl>(derive_seed(seed, "init/" + shape.name)));
+    value.copy_(draw);
+  }
+  if (has_parameter("alpha")) {
+    at::Tensor alpha = parameter("alpha").value;
+    alpha.zero_();
+  }
+}
+
+void Transformer::set_compute_dtype(at::ScalarType dtype) {
+  const bool fits =
+      dtype_ == at::kDouble ? dtype == at::kDouble : dtype == at::kFloat || dtype == at::kBFloat16;
+  TORCH_CHECK_VALUE(fits, "transformer: a ", dtype_, " model cannot compute in ", dtype);
+  compute_dtype_ = dtype;
+}
+
+const Parameter& Transformer::parameter(const std::string& name) const {
+  const auto found = index_.find(name);
+  TORCH_CHECK_VALUE(found != index_.end(), "transformer: no parameter '", name, "'");
+  return parameters_[found->second];
+}
+
+int64_t Transformer::n_parameters() const {
+  int64_t n = 0;
+  for (const Parameter& each : parameters_) {
+    n += each.value.numel();
+  }
+  return n;
+}
+
+int64_t Transformer::n_alpha() const {
+  return has_parameter("alpha") ? parameter("alpha").value.numel() : 0;
+}
+
+at::Tensor Transformer::head() const {
+  return parameter(config_.tied ? "embedding.weight" : "head.weight").value.to(compute_dtype_);
+}
+
+at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
+  TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
+                    "transformer: tokens must be [B, T] int64, got ", tokens.sizes(), " ",
+                    tokens.scalar_type());
+  return ForwardPass(*this, tokens, cache, capture).run();
+}
+
+at::Tensor Transformer::project(const at::Tensor& hidden_states) const {
+  return at::linear(hidden_states, head()).to(dtype_);
+}
+
+at::Tensor Transformer::forward(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
+  return project(hidden(tokens, cache, capture));
+}
+
+at::Tensor Transformer::nll(const at::Tensor& tokens, const at::Tensor& targets) const {
+  TORCH_CHECK_VALUE(targets.sizes() == tokens.sizes(), "transformer: targets ", targets.sizes(),
+                    " do not match tokens ", tokens.sizes());
+  const at::Tensor x_MC = hidden(tokens).flatten(0, 1);
+  return linear_nll(x_MC, head(), targets.flatten(), dtype_).view(tokens.sizes());
+}
+
+std::vector<std::vector<std::vector<double>>> Transformer::current_inv_freq() const {
+  const c10::NoGradGuard no_grad;
+  std::vector<std::vector<std::vector<double>>> out;
+  for (int64_t n = 0; n < config_.layers; ++n) {
+    const at::Tensor theta = layer_theta(*this, n);
+    auto& groups = out.emplace_back();
+    for (int64_t g = 0; theta.defined() && g < theta.size(0); ++g) {
+      const at::Tensor row = theta[g].contiguous();
+      groups.emplace_back(row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());
+    }
+  }
+  return out;
+}
+
+}  // namespace gyre::model

@@ -1,0 +1,107 @@
+#include "gyre/train/optimizer.h"
+
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+
+namespace gyre::train {
+namespace {
+
+constexpr double kEpsilon = 1e-8;
+
+double norm_of(const std::vector<at::Tensor>& gradients) {
+  double sum = 0.0;
+  for (const at::Tensor& each : gradients) {
+    const double norm = at::linalg_vector_norm(each).item<double>();
+    sum += norm * norm;
+  }
+  return std::sqrt(sum);
+}
+
+void clip_to(const std::vector<at::Tensor>& gradients, double norm, double largest) {
+  if (largest > 0.0 && norm > largest && !gradients.empty()) {
+    at::_foreach_mul_(gradients, largest / norm);
+  }
+}
+
+}  // namespace
+
+Optimizer::Optimizer(model::Transformer& model, const TrainOptions& options)
+    : beta1_(options.beta1), beta2_(options.beta2) {
+  matrices_.lr = others_.lr = options.lr;
+  matrices_.clip = others_.clip = options.clip;
+  matrices_.decay = options.decay;
+  alpha_.lr = model.plan().learning.lr;
+  alpha_.clip = model.plan().learning.clip;
+  for (const model::Parameter& each : model.parameters()) {
+    const bool decayed = each.group == model::ParamGroup::Matrix ||
+                         (each.group == model::ParamGroup::Embedding && options.decay_embedding);
+    Group& group = each.group == model::ParamGroup::Alpha ? alpha_ : decayed ? matrices_ : others_;
+    group.names.push_back(each.name);
+    group.values.push_back(each.value);
+    group.first.push_back(at::zeros_like(each.value.detach()));
+    group.second.push_back(at::zeros_like(each.value.detach()));
+  }
+}
+
+std::vector<at::Tensor> Optimizer::gradients(const Group& group) const {
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& value : group.values) {
+    if (!value.grad().defined()) {  // a parameter the loss does not depend on
+      at::Tensor handle = value;
+      handle.mutable_grad() = at::zeros_like(value.detach());
+    }
+    out.push_back(value.grad());
+  }
+  return out;
+}
+
+StepNorms Optimizer::step(double share) {
+  const c10::NoGradGuard no_grad;
+  std::vector<at::Tensor> all = gradients(matrices_);
+  const std::vector<at::Tensor> rest = gradients(others_), alpha = gradients(alpha_);
+  all.insert(all.end(), rest.begin(), rest.end());
+  const StepNorms norms{norm_of(all), norm_of(alpha)};
+  if (std::isfinite(norms.grad) && std::isfinite(norms.alpha)) {
+    clip_to(all, norms.grad, matrices_.clip);
+    clip_to(alpha, norms.alpha, alpha_.clip);
+    ++n_updates_;
+    update(matrices_, share);
+    update(others_, share);
+    update(alpha_, share);
+  }
+  for (Group* group : {&matrices_, &others_, &alpha_}) {
+    for (at::Tensor& value : group->values) {
+      value.mutable_grad() = at::Tensor();
+    }
+  }
+  return norms;
+}
+
+void Optimizer::update(Group& group, double share) {
+  if (group.values.empty()) {
+    return;
+  }
+  const at::Tensor count = at::full({}, static_cast<double>(n_updates_), at::kFloat);
+  const std::vector<at::Tensor> counts(group.values.size(), count);
+  at::_fused_adamw_(group.values, gradients(group), group.first, group.second, {}, counts,
+                    group.lr * share, beta1_, beta2_, group.decay, kEpsilon, false, false);
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {
+  std::vector<std::pair<std::string, at::Tensor>> out;
+  for (const Group* group : {&matrices_, &others_, &alpha_}) {
+    for (size_t i = 0; i < group->names.size(); ++i) {
+      out.emplace_back("m." + group->names[i], group->first[i]);
+      out.emplace_back("v." + group->names[i], group->second[i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace gyre::train
