@@ -1,0 +1,50 @@
+// Helpers of this folder's tests: random tensors, conversion to the reference's plain vectors, and
+// an independent attention in torch operations whose gradients come from torch's autograd.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "gyre/attention/reference.h"
+#include "gyre/attention/rotation.h"
+
+namespace gyre::attention::testing {
+
+struct Shape {
+  int64_t B = 2, H = 4, G = 4, T = 5, S = 5, D = 8;
+};
+
+struct Batch {
+  at::Tensor q, k, v, weight;  // weight: the loss is sum(output * weight)
+};
+
+/// Standard normal draws, rounded to `dtype` and returned in it.
+Batch random_batch(const Shape& shape, uint64_t seed, at::ScalarType dtype = at::kDouble);
+
+ReferenceTensor to_reference(const at::Tensor& x);
+at::Tensor from_reference(const ReferenceTensor& x);
+
+/// Input of the reference with positions 0..S-1 + origin.
+ReferenceInput reference_input(const Batch& batch, const position::LayerPlan& layer,
+                               position::PairLayout layout, int64_t origin = 0);
+
+/// [G, P] float64.
+at::Tensor theta_tensor(const std::vector<std::vector<double>>& inv_freq);
+
+/// Dense rotation and attention by torch operations alone, in the dtype of its inputs.
+at::Tensor composite_rotate(const at::Tensor& x, const at::Tensor& theta,
+                            const at::Tensor& positions, position::PairLayout layout,
+                            double amplitude);
+at::Tensor composite_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const position::LayerPlan& layer);
+
+/// Largest |a - b|.
+double max_difference(const at::Tensor& a, const at::Tensor& b);
+
+/// Element by element: |actual - expected| <= atol + rtol |expected|.
+void expect_near(const at::Tensor& actual, const at::Tensor& expected, double atol,
+                 double rtol = 0.0, const std::string& what = "");
+
+}  // namespace gyre::attention::testing

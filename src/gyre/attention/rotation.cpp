@@ -1,0 +1,299 @@
+// Checks, tables and autograd of the rotation; the loops are in rotation_kernels.cpp.
+// Work is cut by (sequence, head), never by thread, so that sums do not depend on threads.
+#include "gyre/attention/rotation.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "gyre/attention/params.h"
+
+namespace gyre::attention {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+Element element_of(const at::Tensor& x) {
+  switch (x.scalar_type()) {
+    case at::kDouble:
+      return Element::F64;
+    case at::kFloat:
+      return Element::F32;
+    default:
+      return Element::BF16;
+  }
+}
+
+// Pairs of one group whose frequency is not 0.
+PairRuns turning_runs(const double* theta, int64_t n_pairs) {
+  PairRuns runs;
+  for (int64_t m = 0; m < n_pairs; ++m) {
+    if (theta[m] == 0.0) {
+      continue;
+    }
+    if (!runs.empty() && runs.back().second == m) {
+      runs.back().second = m + 1;
+    } else {
+      runs.emplace_back(m, m + 1);
+    }
+  }
+  return runs;
+}
+
+std::vector<PairRuns> turning_runs(const at::Tensor& theta_GP) {
+  std::vector<PairRuns> runs;
+  for (int64_t g = 0; g < theta_GP.size(0); ++g) {
+    runs.push_back(
+        turning_runs(theta_GP.const_data_ptr<double>() + g * theta_GP.size(1), theta_GP.size(1)));
+  }
+  return runs;
+}
+
+// Head h of x uses group h * G / H of the table.
+int64_t group_of(int64_t head, const at::Tensor& x, const at::Tensor& table) {
+  return head * table.size(0) / x.size(1);
+}
+
+const char* at_head(const at::Tensor& x, int64_t b, int64_t h) {
+  return static_cast<const char*>(x.const_data_ptr()) +
+         (b * x.stride(0) + h * x.stride(1)) * static_cast<int64_t>(x.element_size());
+}
+
+at::Tensor with_dense_rows(const at::Tensor& x) {
+  return x.size(3) <= 1 || x.stride(3) == 1 ? x : x.contiguous();
+}
+
+struct Table {
+  at::Tensor theta, cos, sin;  // [G, P], [G, T, P]
+  bool interleaved;
+};
+
+at::Tensor turn(const at::Tensor& input_BHTD, const Table& table, double direction) {
+  const at::Tensor x_BHTD = with_dense_rows(input_BHTD);
+  at::Tensor out_BHTD = with_dense_rows(at::empty_like(x_BHTD));
+  const auto runs = turning_runs(table.theta);
+  const int64_t n_heads = x_BHTD.size(1), n_pairs = table.theta.size(1);
+  const int64_t table_bytes = table.cos.stride(0) * static_cast<int64_t>(table.cos.element_size());
+  at::parallel_for(0, x_BHTD.size(0) * n_heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t b = i / n_heads, h = i % n_heads, g = group_of(h, x_BHTD, table.theta);
+      rotate_rows(element_of(x_BHTD),
+                  {at_head(x_BHTD, b, h), const_cast<char*>(at_head(out_BHTD, b, h)),
+                   x_BHTD.stride(2), out_BHTD.stride(2), x_BHTD.size(2), x_BHTD.size(3), n_pairs,
+                   static_cast<const char*>(table.cos.const_data_ptr()) + g * table_bytes,
+                   static_cast<const char*>(table.sin.const_data_ptr()) + g * table_bytes,
+                   &runs[static_cast<size_t>(g)], table.interleaved, direction});
+    }
+  });
+  return out_BHTD;
+}
+
+// Sums over tokens for every (sequence, head): [3][B][H][P] of weighted, plain, magnitude.
+at::Tensor cross_sums(const at::Tensor& rotated_BHTD, const at::Tensor& grad, const Table& table,
+                      const at::Tensor& positions, bool gauge) {
+  const at::Tensor grad_BHTD = with_dense_rows(grad);
+  const int64_t n_batch = rotated_BHTD.size(0), n_heads = rotated_BHTD.size(1);
+  const int64_t n_pairs = table.theta.size(1);
+  at::Tensor sums = at::zeros({3, n_batch, n_heads, n_pairs}, at::kDouble);
+  auto* out = sums.mutable_data_ptr<double>();
+  const int64_t plane = n_batch * n_heads * n_pairs;
+  at::parallel_for(0, n_batch * n_heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t b = i / n_heads, h = i % n_heads;
+      double* row = out + i * n_pairs;
+      cross_rows(element_of(rotated_BHTD),
+                 {at_head(rotated_BHTD, b, h), at_head(grad_BHTD, b, h), rotated_BHTD.stride(2),
+                  grad_BHTD.stride(2), rotated_BHTD.size(2), n_pairs,
+                  positions.const_data_ptr<int64_t>(), table.interleaved, row,
+                  gauge ? row + plane : nullptr, gauge ? row + 2 * plane : nullptr});
+    }
+  });
+  return sums;
+}
+
+// [B][H][P] -> [G][P], in a fixed order.
+void add_to_groups(const at::Tensor& sums_BHP, at::Tensor& out_GP) {
+  const int64_t n_heads = sums_BHP.size(1), n_groups = out_GP.size(0), n_pairs = out_GP.size(1);
+  const auto* in = sums_BHP.const_data_ptr<double>();
+  auto* out = out_GP.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < sums_BHP.size(0) * n_heads; ++i) {
+    const int64_t g = (i % n_heads) * n_groups / n_heads;
+    for (int64_t m = 0; m < n_pairs; ++m) {
+      out[g * n_pairs + m] += in[i * n_pairs + m];
+    }
+  }
+}
+
+// Largest tolerated |sum of the bracket| / sum of |x||dx|: rounding of the gradients, with room for
+// the cancellation inside them.
+double gauge_tolerance(at::ScalarType type) {
+  return type == at::kDouble ? 1e-9 : type == at::kFloat ? 3e-3 : 0.1;
+}
+
+// The gauge holds per sequence and key/value head, because scores depend on distances alone.
+void check_gauge(const at::Tensor& q_sums, const at::Tensor& k_sums, at::ScalarType type) {
+  const int64_t n_batch = k_sums.size(1), n_groups = k_sums.size(2), n_pairs = k_sums.size(3);
+  for (int64_t b = 0; b < n_batch; ++b) {
+    at::Tensor total = at::zeros({2, n_groups, n_pairs}, at::kDouble);
+    for (int64_t kind = 0; kind < 2; ++kind) {
+      at::Tensor plane = total[kind];
+      add_to_groups(q_sums[kind + 1].narrow(0, b, 1), plane);
+      add_to_groups(k_sums[kind + 1].narrow(0, b, 1), plane);
+    }
+    const auto* bracket = total.const_data_ptr<double>();
+    for (int64_t i = 0; i < n_groups * n_pairs; ++i) {
+      const double magnitude = bracket[n_groups * n_pairs + i];
+      TORCH_INTERNAL_ASSERT(
+          !(std::abs(bracket[i]) > gauge_tolerance(type) * magnitude + 1e-30),
+          "translation gauge violated in sequence ", b, ", pair ", i % n_pairs, ": sum ",
+          bracket[i], " of magnitude ", magnitude,
+          "; the loss must depend on rotated queries and keys through their scores alone");
+    }
+  }
+}
+
+#ifdef NDEBUG
+constexpr bool kCheckGauge = false;
+#else
+constexpr bool kCheckGauge = true;
+#endif
+
+struct Rotate : torch::autograd::Function<Rotate> {
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& q, const at::Tensor& k,
+                               const at::Tensor& theta, const at::Tensor& positions,
+                               const at::Tensor& cos, const at::Tensor& sin, bool interleaved) {
+    const Table table{theta.detach(), cos, sin, interleaved};
+    at::Tensor q_out = turn(q, table, 1.0), k_out = turn(k, table, 1.0);
+    ctx->saved_data["interleaved"] = interleaved;
+    variable_list saved{table.theta, cos, sin, positions};
+    if (theta.requires_grad() || kCheckGauge) {
+      saved.insert(saved.end(), {q_out, k_out});
+    }
+    ctx->saved_data["learned"] = theta.requires_grad();
+    ctx->save_for_backward(saved);
+    return {q_out, k_out};
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const Table table{saved[0], saved[1], saved[2], ctx->saved_data["interleaved"].toBool()};
+    variable_list out(7);
+    for (size_t i = 0; i < 2; ++i) {
+      if (grads[i].defined()) {
+        out[i] = turn(grads[i], table, -1.0);
+      }
+    }
+    if (saved.size() > 4) {
+      at::Tensor d_theta = theta_gradient(grads, saved, table);
+      if (ctx->saved_data["learned"].toBool()) {
+        out[2] = d_theta;
+      }
+    }
+    return out;
+  }
+
+  static at::Tensor theta_gradient(const variable_list& grads, const variable_list& saved,
+                                   const Table& table) {
+    at::Tensor d_theta = at::zeros_like(table.theta);
+    const bool gauge = kCheckGauge && grads[0].defined() && grads[1].defined();
+    at::Tensor sums[2];
+    for (size_t i = 0; i < 2; ++i) {
+      if (grads[i].defined()) {
+        sums[i] = cross_sums(saved[4 + i], grads[i], table, saved[3], gauge);
+        add_to_groups(sums[i][0], d_theta);
+      }
+    }
+    if (gauge) {
+      check_gauge(sums[0], sums[1], grads[0].scalar_type());
+    }
+    return d_theta;
+  }
+};
+
+void check_input(const char* name, const at::Tensor& x, const Rotation& rotation) {
+  TORCH_CHECK_VALUE(x.dim() == 4, "rotate: ", name, " must be [B, heads, T, D], got ", x.sizes());
+  const auto type = x.scalar_type();
+  TORCH_CHECK_VALUE(type == at::kDouble || type == at::kFloat || type == at::kBFloat16,
+                    "rotate: ", name, " must be float64, float32 or bfloat16, got ", type);
+  TORCH_CHECK_VALUE(x.is_cpu(), "rotate: ", name, " must be on the cpu, got ", x.device());
+  const int64_t rotary_dim = 2 * rotation.theta.size(1);
+  TORCH_CHECK_VALUE(x.size(3) >= rotary_dim, "rotate: ", name, " has ", x.size(3),
+                    " channels per head, the table rotates ", rotary_dim);
+  TORCH_CHECK_VALUE(x.size(2) == rotation.positions.size(0), "rotate: ", name, " has ", x.size(2),
+                    " tokens, the table has ", rotation.positions.size(0), " positions");
+  const auto wanted = type == at::kDouble ? at::kDouble : at::kFloat;
+  TORCH_CHECK_VALUE(rotation.cos.scalar_type() == wanted, "rotate: ", name, " is ", type,
+                    ", its table must be ", wanted, ", got ", rotation.cos.scalar_type());
+}
+
+}  // namespace
+
+Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
+                       position::PairLayout layout, double amplitude, at::ScalarType dtype) {
+  Rotation rotation;
+  rotation.layout = layout;
+  rotation.amplitude = amplitude;
+  rotation.positions = positions;
+  if (!theta.defined()) {
+    return rotation;
+  }
+  TORCH_CHECK_VALUE(theta.dim() == 2 && theta.scalar_type() == at::kDouble,
+                    "make_rotation: theta must be [G, P] float64, got ", theta.sizes(), " ",
+                    theta.scalar_type());
+  TORCH_CHECK_VALUE(positions.dim() == 1 && positions.scalar_type() == at::kLong,
+                    "make_rotation: positions must be [T] int64, got ", positions.sizes(), " ",
+                    positions.scalar_type());
+  TORCH_CHECK_VALUE(dtype == at::kFloat || dtype == at::kDouble,
+                    "make_rotation: a table is float32 or float64, got ", dtype);
+  rotation.theta = theta.contiguous();
+  rotation.positions = positions.contiguous();
+  const int64_t n_groups = theta.size(0), n_tokens = positions.size(0), n_pairs = theta.size(1);
+  at::Tensor cos = at::empty({n_groups, n_tokens, n_pairs}, at::kDouble);
+  at::Tensor sin = at::empty_like(cos);
+  const at::Tensor bands = rotation.theta.detach();
+  const auto* t = bands.const_data_ptr<double>();
+  const auto* p = rotation.positions.const_data_ptr<int64_t>();
+  auto *c = cos.mutable_data_ptr<double>(), *s = sin.mutable_data_ptr<double>();
+  at::parallel_for(0, n_groups * n_tokens, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t m = 0; m < n_pairs; ++m) {
+        const double angle =
+            static_cast<double>(p[row % n_tokens]) * t[row / n_tokens * n_pairs + m];
+        c[row * n_pairs + m] = amplitude * std::cos(angle);
+        s[row * n_pairs + m] = amplitude * std::sin(angle);
+      }
+    }
+  });
+  rotation.cos = cos.to(dtype);
+  rotation.sin = sin.to(dtype);
+  return rotation;
+}
+
+std::pair<at::Tensor, at::Tensor> rotate(const at::Tensor& q, const at::Tensor& k,
+                                         const Rotation& rotation) {
+  if (rotation.identity()) {
+    return {q, k};
+  }
+  check_input("q", q, rotation);
+  check_input("k", k, rotation);
+  TORCH_CHECK_VALUE(q.scalar_type() == k.scalar_type() && q.size(0) == k.size(0),
+                    "rotate: q and k differ: ", q.sizes(), " ", q.scalar_type(), " and ", k.sizes(),
+                    " ", k.scalar_type());
+  const int64_t n_groups = rotation.theta.size(0);
+  TORCH_CHECK_VALUE(n_groups == 1 || n_groups == k.size(1), "rotate: the table has ", n_groups,
+                    " groups, k has ", k.size(1), " heads; use 1 or one per key/value head");
+  TORCH_CHECK_VALUE(q.size(1) % k.size(1) == 0, "rotate: ", q.size(1),
+                    " query heads are no multiple of ", k.size(1), " key/value heads");
+  const variable_list out =
+      Rotate::apply(q, k, rotation.theta, rotation.positions, rotation.cos, rotation.sin,
+                    rotation.layout == position::PairLayout::Interleaved);
+  return {out[0], out[1]};
+}
+
+}  // namespace gyre::attention
