@@ -12,9 +12,10 @@ if(GYRE_SANITIZE)
   target_compile_options(gyre_flags INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(gyre_flags INTERFACE -fsanitize=${GYRE_SANITIZE})
 endif()
-# torch's headers are not ours to warn about.
-get_target_property(GYRE_TORCH_INCLUDES torch INTERFACE_INCLUDE_DIRECTORIES)
-target_include_directories(gyre_flags SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+set_target_properties(gyre_flags PROPERTIES EXPORT_NAME flags)
+# Where installed programs find the wheel's libraries; the build tree has this by itself.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+set(GYRE_EXPORTED gyre_flags)  # every target that `cmake --install` exports
 
 if(GYRE_TESTS)
   find_package(GTest REQUIRED)
@@ -40,7 +41,7 @@ function(gyre_tests name library tests)
     target_link_libraries(${name}_test PRIVATE ${library} gyre_warnings nlohmann_json::nlohmann_json
                           GTest::gtest GTest::gtest_main)
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT 300)
+                         PROPERTIES TIMEOUT 300 LABELS ${name})
   endif()
 endfunction()
 
@@ -49,7 +50,7 @@ function(gyre_module name)
   gyre_sources(${name} sources tests)
   if(NOT sources)
     add_library(gyre_${name} INTERFACE)
-    target_link_libraries(gyre_${name} INTERFACE ${ARG_NEEDS})
+    target_link_libraries(gyre_${name} INTERFACE gyre_flags ${ARG_NEEDS})
   else()
     add_library(gyre_${name} STATIC ${sources})
     target_include_directories(gyre_${name} PUBLIC
@@ -57,8 +58,9 @@ function(gyre_module name)
     target_link_libraries(gyre_${name} PUBLIC gyre_flags ${ARG_NEEDS} torch
                           PRIVATE $<BUILD_INTERFACE:gyre_warnings>
                           $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-    set_target_properties(gyre_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   endif()
+  set_target_properties(gyre_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set(GYRE_EXPORTED ${GYRE_EXPORTED} gyre_${name} PARENT_SCOPE)
   gyre_tests(${name} gyre_${name} "${tests}")
 endfunction()
 
@@ -75,4 +77,7 @@ function(gyre_program dir)
   target_link_libraries(gyre PRIVATE gyre_${dir} gyre_warnings)
   target_compile_definitions(gyre PRIVATE GYRE_VERSION="${PROJECT_VERSION}")
   gyre_tests(${dir} gyre_${dir} "${tests}")
+  if(TARGET ${dir}_test)
+    add_dependencies(${dir}_test gyre)  # its tests run the program
+  endif()
 endfunction()

@@ -1,0 +1,10 @@
+# Faster tools where they are installed; nothing depends on them.
+find_program(GYRE_CCACHE ccache)
+find_program(GYRE_MOLD mold)
+mark_as_advanced(GYRE_CCACHE GYRE_MOLD)
+if(GYRE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GYRE_CCACHE})
+endif()
+if(GYRE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
