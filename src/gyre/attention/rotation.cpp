@@ -263,10 +263,15 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
   at::parallel_for(0, n_groups * n_tokens, 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       for (int64_t m = 0; m < n_pairs; ++m) {
-        const double angle =
-            static_cast<double>(p[row % n_tokens]) * t[row / n_tokens * n_pairs + m];
-        c[row * n_pairs + m] = amplitude * std::cos(angle);
-        s[row * n_pairs + m] = amplitude * std::sin(angle);
+        const auto position = static_cast<double>(p[row % n_tokens]);
+        const double theta_m = t[row / n_tokens * n_pairs + m];
+        // The rounding error of the product, 1e-10 rad at position 10^6, is put back to first
+        // order.
+        const double angle = position * theta_m;
+        const double rest = std::fma(position, theta_m, -angle);
+        const double cosine = std::cos(angle), sine = std::sin(angle);
+        c[row * n_pairs + m] = amplitude * (cosine - rest * sine);
+        s[row * n_pairs + m] = amplitude * (sine + rest * cosine);
       }
     }
   });
