@@ -50,12 +50,11 @@ RunManifest manifest_from_json(const std::string& text, const std::string& owner
 /// The model computes in the manifest's dtype.
 Run load_run(const std::filesystem::path& dir);
 
+/// Errors name `owner` and the first field of `found` that is missing or differs from `expected`.
+void check_same_manifest(const RunManifest& expected, const RunManifest& found,
+                         const std::string& owner);
+
 /// The corpus that the run was trained on; Error(Format) when its hashes have changed since.
 data::Dataset open_run_dataset(const RunManifest& manifest);
-
-/// "unknown" unless GYRE_REVISION was defined by the build.
-std::string build_revision();
-/// CPU model, logical cores, vector instruction sets; one line.
-std::string machine_line();
 
 }  // namespace gyre::train

@@ -1,0 +1,82 @@
+#include "gyre/train/machine.h"
+
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/GradMode.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gyre::train {
+namespace {
+
+/// Value of the first line "key : value" of /proc/cpuinfo, or "".
+std::string cpuinfo(const std::string& key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos && colon + 2 <= line.size()) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string build_revision() {
+#ifdef GYRE_REVISION
+  return GYRE_REVISION;
+#else
+  return "unknown";
+#endif
+}
+
+std::string machine_line() {
+  const std::string model = cpuinfo("model name");
+  std::istringstream words(cpuinfo("flags"));
+  const std::vector<std::string> wanted = {"avx2",        "avx512f",  "avx512_bf16",
+                                           "avx512_vnni", "amx_bf16", "amx_tile"};
+  std::string flags;
+  for (std::string word; words >> word;) {
+    if (std::find(wanted.begin(), wanted.end(), word) != wanted.end()) {
+      flags += " " + word;
+    }
+  }
+  return (model.empty() ? "unknown CPU" : model) + ", " +
+         std::to_string(std::thread::hardware_concurrency()) + " cores," +
+         (flags.empty() ? " no vector flags known" : flags);
+}
+
+double peak_rss_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts KiB
+}
+
+double measure_matmul_peak(at::ScalarType dtype) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int64_t kSize = 1024;
+  constexpr double kSeconds = 0.1;
+  const c10::NoGradGuard no_grad;
+  const at::Tensor a = at::ones({kSize, kSize}, dtype), b = at::ones({kSize, kSize}, dtype);
+  at::mm(a, b);  // wakes threads, picks kernels
+  double best = 0.0;
+  const auto begin = Clock::now();
+  for (auto start = begin; std::chrono::duration<double>(start - begin).count() < kSeconds;) {
+    at::mm(a, b);
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - start).count();
+    best = std::max(best, 2.0 * static_cast<double>(kSize * kSize * kSize) / seconds);
+    start = now;
+  }
+  return best;
+}
+
+}  // namespace gyre::train

@@ -1,0 +1,23 @@
+// What a run's figures depend on besides its options: machine, build, memory, matmul peak.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace gyre::train {
+
+/// The git revision given to the build as GYRE_REVISION, else "unknown".
+std::string build_revision();
+
+/// CPU model, logical cores, vector instruction sets; one line.
+std::string machine_line();
+
+/// Largest resident size of this process so far, MiB.
+double peak_rss_mib();
+
+/// FLOP/s of a large square matmul in `dtype` with the current thread count, best of a few within
+/// about 0.1 s: the peak that MFU is a share of.
+double measure_matmul_peak(at::ScalarType dtype);
+
+}  // namespace gyre::train
