@@ -1,0 +1,38 @@
+# `./gyre test`, sourced by the launcher: set-up for the tests, then testing/run_tests.py.
+# shellcheck shell=bash disable=SC2154  # root, state, venv, build, python come from the launcher
+
+install_test_packages() { # into .venv, which exists even where torch comes from another Python
+  local stamp=$state/test-requirements
+  if cmp -s "$stamp" "$root/testing/requirements.txt" && [[ -x $venv/bin/python ]]; then
+    return
+  fi
+  say "installing Python packages of the tests into $venv: $(sed -nE 's/^([^# ]+).*/\1/p' \
+    "$root/testing/requirements.txt" | tr '\n' ' ')"
+  make_venv
+  pip_get "$venv/bin/python" test-packages install -r "$root/testing/requirements.txt"
+  cp "$root/testing/requirements.txt" "$stamp"
+}
+
+fetch_corpus() { # so that the tests themselves need no network
+  logged fetch "fetching the default corpus" "$build/gyre" data fetch shakespeare ||
+    die "gyre data fetch shakespeare failed: $(tail -n 1 "$state/fetch.log")"
+}
+
+run_tests() {
+  local options=("$@")
+  case ${1-} in
+  -h | --help)
+    exec python3 "$root/testing/run_tests.py" --help
+    ;;
+  esac
+  install_packages "build|test"
+  choose_python
+  get_plotly
+  configure ON
+  compile all
+  install_test_packages
+  export GYRE_PYTHON=$python
+  fetch_corpus
+  exec {lock}>&-
+  exec "$venv/bin/python" "$root/testing/run_tests.py" --build "$build" "${options[@]}"
+}
