@@ -3,8 +3,6 @@
 // the context alone, and the early-token effect (ALiBi paper, 2108.12409) can be told from it.
 #pragma once
 
-#include <optional>
-
 #include "gyre/evaluate/windows.h"
 
 namespace gyre::evaluate {
@@ -24,8 +22,8 @@ struct Region {
 };
 
 /// begin = half the largest length (sliding windows need that much before it); n = n_tokens rounded
-/// up to whole windows of the largest length. Fewer when the stream is short; none: nullopt.
-std::optional<Region> common_region(int64_t stream_tokens, int64_t largest, int64_t n_tokens);
+/// up to whole windows of the largest length. Fewer when the stream is short, down to 0.
+Region common_region(int64_t stream_tokens, int64_t largest, int64_t n_tokens);
 
 /// Two entries per length. A length that the stream cannot hold is kept with the reason; notes say
 /// every shortening.
