@@ -113,15 +113,18 @@ def long_files(root):
 def scheme_mentions(root):
     faults = []
     names = scheme_names(root)
-    words = re.compile(rf"\b({'|'.join(n for n in names if n not in ENGLISH)})\b", re.IGNORECASE)
+    # Lower case, as the registry spells them, or an identifier of any case; prose in a string is free.
+    free = "|".join(n for n in names if n not in ENGLISH)
+    words = re.compile(rf'\b({free})\b|(?<![\w"-])(?i:({free}))(?=[A-Z_]|\s*[=;(])')
     specs = re.compile(rf'"({"|".join(names)})(["\:])')
     for path, module, text in sources(root):
         if module not in SCHEME_FREE or re.search(r"_(test|bench)\.cpp$", path.name):
             continue
         code = strip_comments(text)
         for match in [*words.finditer(code), *specs.finditer(code)]:
-            faults.append(f"{path}:{line_of(code, match.start())}: names the scheme "
-                          f"'{match.group(1)}'; read what is needed from the PositionPlan")
+            name = match.group(0).strip('":')
+            faults.append(f"{path}:{line_of(code, match.start())}: names the scheme '{name}'; "
+                          "read what is needed from the PositionPlan")
     return faults
 
 
@@ -215,6 +218,10 @@ class CanFail(unittest.TestCase):
 
     def test_scheme_name_as_identifier(self):
         self.expect(scheme_mentions, "attention/bad.cpp", "bool RoPE = true;\n", "'RoPE'")
+
+    def test_scheme_name_as_a_spec(self):
+        self.expect(scheme_mentions, "attention/bad.cpp", 'f("x", "rope");\n', "'rope'")
+        self.expect_clean("attention/other.cpp", 'f("source: the p-RoPE paper");\n')
 
     def test_english_scheme_name_only_as_a_spec(self):
         self.expect(scheme_mentions, "study/bad.cpp", 'f("partial:n=4");\n', "'partial'")

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -41,7 +42,7 @@ class Descriptor {
 };
 
 size_t regular_size(int fd, const fs::path& path) {
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd, &info) != 0) {
     fail(path, "stat");
   }
@@ -71,24 +72,57 @@ std::string hex(std::span<const unsigned char> bytes) {
   return out;
 }
 
+// A process that was killed while it wrote leaves a last line without an end.
+void drop_torn_line(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) {
+    return;
+  }
+  const std::string text = read_file(path);
+  const size_t end = text.rfind('\n') + 1;  // npos + 1 = 0: no whole line at all
+  if (end < text.size()) {
+    fs::resize_file(path, end, none);
+  }
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const MappedFile map(path);
-  const auto bytes = map.bytes();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  if (file.get() < 0) {
+    fail(path, "open");
+  }
+  // Files under /proc say they are empty, and others may grow: read on until there is no more.
+  std::string bytes(regular_size(file.get(), path) + 1, '\0');
+  size_t used = 0;
+  while (true) {
+    const ssize_t n = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    if (n == 0) {
+      break;
+    }
+    if (n < 0 && errno != EINTR) {
+      fail(path, "read");
+    }
+    used += n > 0 ? static_cast<size_t>(n) : 0;
+    if (used == bytes.size()) {
+      bytes.resize(2 * used + 4096);
+    }
+  }
+  bytes.resize(used);
+  return bytes;
 }
 
 void write_file_atomic(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
+  static std::atomic<uint64_t> count{0};
+  const fs::path temporary = str(path.string(), ".tmp", ::getpid(), "-", ++count);
+  const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  if (file.get() < 0) {
+    fail(path, "create");
+  }
   try {
-    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (file.get() < 0) {
-      fail(temporary, "create");
-    }
-    write_all(file.get(), bytes, temporary);
+    write_all(file.get(), bytes, path);
     if (::fsync(file.get()) != 0) {
-      fail(temporary, "sync");
+      fail(path, "sync");
     }
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
       fail(path, "replace");
@@ -96,6 +130,12 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
+  }
+  // The new name is on disk once its folder is; not every file system can sync a folder.
+  const Descriptor folder(path.has_parent_path() ? path.parent_path() : ".",
+                          O_RDONLY | O_DIRECTORY);
+  if (folder.get() >= 0) {
+    ::fsync(folder.get());
   }
 }
 
@@ -133,8 +173,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-LineWriter::LineWriter(const fs::path& path, bool append)
-    : path_(path), out_(path, append ? std::ios::app : std::ios::trunc) {
+LineWriter::LineWriter(const fs::path& path, bool append) : path_(path) {
+  if (append) {
+    drop_torn_line(path);
+  }
+  out_.open(path, append ? std::ios::app : std::ios::trunc);
   if (!out_) {
     fail(path, "open for writing");
   }
@@ -156,9 +199,13 @@ std::string sha256(std::span<const std::byte> bytes) {
   return hex({digest.data(), length});
 }
 
-std::string sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
+std::string sha256(std::string_view text) {
+  return sha256(std::as_bytes(std::span(text)));
+}
 
-std::string sha256_file(const fs::path& path) { return sha256(MappedFile(path).bytes()); }
+std::string sha256_file(const fs::path& path) {
+  return sha256(MappedFile(path).bytes());
+}
 
 fs::path cache_dir() {
   const auto env = [](const char* name) {

@@ -35,7 +35,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// Appends lines to a file and flushes each, so that a stopped run loses at most the line in hand.
+/// Appends lines to a file and flushes each, so that a stopped run loses at most the line in hand;
+/// a last line without an end, left by a killed process, is dropped when the file is opened again.
 class LineWriter {
  public:
   explicit LineWriter(const std::filesystem::path& path, bool append = true);

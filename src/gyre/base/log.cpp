@@ -2,6 +2,9 @@
 
 #include <iostream>
 #include <mutex>
+#include <utility>
+
+#include "gyre/base/progress.h"
 
 namespace gyre {
 namespace {
@@ -31,7 +34,8 @@ void log_line(Level level, const std::string& line) {
   if (g_sink) {
     g_sink(level, line);
   } else {
-    std::cerr << (level == Level::Warning ? "warning: " : "") << line << '\n';
+    std::cerr << (progress_line_open() ? "\r\033[K" : "")
+              << (level == Level::Warning ? "warning: " : "") << line << '\n';
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -39,34 +40,56 @@ std::vector<std::string> names_of(const Fields& fields) {
 
 std::string join(const std::vector<std::string>& parts, const char* separator) {
   std::string out;
-  for (const std::string& part : parts) {
-    out += (out.empty() ? "" : separator) + part;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    out += (i == 0 ? "" : separator) + parts[i];
   }
   return out;
 }
 
+// Splits at commas outside brackets and quotes; quotes stay in the parts.
 std::vector<std::string> split_top_level(std::string_view text) {
-  std::vector<std::string> parts;
-  std::string part;
+  std::vector<std::string> parts(1);
   int depth = 0;
+  bool quoted = false;
+  bool escaped = false;
   for (const char c : text) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      parts.push_back(part);
-      part.clear();
+    if (c == '"' && !escaped) {
+      quoted = !quoted;
+    }
+    escaped = quoted && c == '\\' && !escaped;
+    if (!quoted) {
+      depth = std::max(0, depth + (c == '[' ? 1 : c == ']' ? -1 : 0));
+    }
+    if (c == ',' && depth == 0 && !quoted) {
+      parts.emplace_back();
     } else {
-      part += c;
+      parts.back() += c;
     }
   }
-  parts.push_back(part);
   return parts;
+}
+
+std::string unquote(const std::string& text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') {
+    return text;
+  }
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_string() ? value.get<std::string>() : text;
+}
+
+std::string quote_item(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_of(",[]\"") == std::string::npos;
+  return plain ? text : Json(text).dump();
 }
 
 std::vector<std::string> list_items(std::string_view text) {
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
   }
-  return text.empty() ? std::vector<std::string>{} : split_top_level(text);
+  std::vector<std::string> items =
+      text.empty() ? std::vector<std::string>{} : split_top_level(text);
+  std::transform(items.begin(), items.end(), items.begin(), unquote);
+  return items;
 }
 
 Json field_value(const Field& field) {
@@ -116,8 +139,8 @@ void set_field(const Fields& fields, std::string_view owner, std::string_view ke
   if (found == fields.end()) {
     const std::string near = nearest_name(key, names_of(fields));
     throw Error(Code::Usage, owner, ": unknown option '", key, "'",
-                near.empty() ? "" : str("; did you mean '", near, "'?"), " known: ",
-                fields.empty() ? "none" : join(names_of(fields), ", "));
+                near.empty() ? "" : str("; did you mean '", near, "'?"), near.empty() ? ";" : "",
+                " known: ", fields.empty() ? "none" : join(names_of(fields), ", "));
   }
   try {
     found->set(value);
@@ -141,7 +164,7 @@ std::string fields_to_json(const Fields& fields) {
   for (const Field& field : fields) {
     object[field.name] = field_value(field);
   }
-  return object.dump();
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);  // names may be no UTF-8
 }
 
 void fields_from_json(const Fields& fields, std::string_view owner, std::string_view json_text) {
@@ -153,10 +176,8 @@ void fields_from_json(const Fields& fields, std::string_view owner, std::string_
     std::string text;
     if (value.is_array()) {
       std::vector<std::string> items;
-      for (const Json& item : value) {
-        items.push_back(scalar_text(item));
-      }
-      text = "[" + join(items, ",") + "]";
+      std::transform(value.begin(), value.end(), std::back_inserter(items), scalar_text);
+      text = detail::format(items);
     } else {
       text = scalar_text(value);
     }
@@ -176,9 +197,13 @@ std::string fields_summary(const Fields& fields, const Fields& defaults) {
 
 namespace detail {
 
-std::string format(bool value) { return value ? "true" : "false"; }
+std::string format(bool value) {
+  return value ? "true" : "false";
+}
 
-std::string format(int64_t value) { return std::to_string(value); }
+std::string format(int64_t value) {
+  return std::to_string(value);
+}
 
 std::string format(double value) {
   char buffer[64];
@@ -186,7 +211,11 @@ std::string format(double value) {
   return {buffer, result.ptr};
 }
 
-std::string format(const std::vector<std::string>& values) { return "[" + join(values, ",") + "]"; }
+std::string format(const std::vector<std::string>& values) {
+  std::vector<std::string> items;
+  std::transform(values.begin(), values.end(), std::back_inserter(items), quote_item);
+  return "[" + join(items, ",") + "]";
+}
 
 std::string format(const std::vector<int64_t>& values) {
   std::vector<std::string> parts;
@@ -207,7 +236,8 @@ void parse(std::string_view text, double& value) {
   double number = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
-  if (text.empty() || result.ec != std::errc() || result.ptr != end) {
+  // JSON has no infinity and no NaN, so no option has either.
+  if (text.empty() || result.ec != std::errc() || result.ptr != end || !std::isfinite(number)) {
     throw Error(Code::Usage, "must be a number, got '", text, "'");
   }
   value = number;
@@ -231,14 +261,19 @@ void parse(std::string_view text, int64_t& value) {
   double number = 0;
   const auto result = std::from_chars(digits.data(), end, number);
   const double scaled = number * scale;
-  const bool whole_number = std::floor(scaled) == scaled && std::abs(scaled) < 9e15;
+  const double nearest = std::round(scaled);
+  // 1.001k is 1000.9999999999999 in doubles: allow the product's rounding, and no more.
+  const double rounding = std::numeric_limits<double>::epsilon() * std::abs(scaled);
+  const bool whole_number = std::abs(scaled - nearest) <= rounding && std::abs(scaled) < 9e15;
   if (digits.empty() || result.ec != std::errc() || result.ptr != end || !whole_number) {
     throw Error(Code::Usage, "must be a whole number (k, M and G allowed), got '", text, "'");
   }
-  value = static_cast<int64_t>(scaled);
+  value = static_cast<int64_t>(nearest);
 }
 
-void parse(std::string_view text, std::vector<std::string>& value) { value = list_items(text); }
+void parse(std::string_view text, std::vector<std::string>& value) {
+  value = list_items(text);
+}
 
 void parse(std::string_view text, std::vector<int64_t>& value) {
   std::vector<int64_t> numbers;

@@ -22,8 +22,8 @@ struct EnumNames;
 
 enum class FieldKind { Bool, Int, Real, Text, Choice, List };
 
-/// One member of an options struct. `get` and `set` use text; `set` throws Error(Usage) on bad text.
-/// The handle borrows the struct: it must not outlive it.
+/// One member of an options struct. `get` and `set` use text; `set` throws Error(Usage) on bad
+/// text. The handle borrows the struct: it must not outlive it.
 struct Field {
   std::string name;
   std::string help;
@@ -42,14 +42,14 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 void set_field(const Fields& fields, std::string_view owner, std::string_view key,
                std::string_view value);
 
-/// Reads "key=value,key=value"; a value may contain commas only inside [ ].
+/// Reads "key=value,key=value"; a value may contain commas only inside [ ] or quotes.
 void set_from_spec(const Fields& fields, std::string_view owner, std::string_view spec);
 
 /// All fields as one JSON object text, and back. from_json refuses unknown keys by name.
 std::string fields_to_json(const Fields& fields);
 void fields_from_json(const Fields& fields, std::string_view owner, std::string_view json_text);
 
-/// "base=10000, p=0.75": only the fields that differ from `defaults` (same list order).
+/// "base=10000,p=0.75": only the fields that differ from `defaults` (same list order).
 std::string fields_summary(const Fields& fields, const Fields& defaults);
 
 /// Where each value came from: default, file, flag; kept beside options in a run record.
@@ -59,6 +59,7 @@ namespace detail {
 std::string format(bool value);
 std::string format(int64_t value);
 std::string format(double value);  // shortest text that reads back to the same double
+// [a,b]; an item that a comma, bracket or quote would break is quoted: [a,"p=1,q=2"]
 std::string format(const std::vector<std::string>& values);
 std::string format(const std::vector<int64_t>& values);
 void parse(std::string_view text, bool& value);

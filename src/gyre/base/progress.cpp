@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +13,7 @@ namespace gyre {
 namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
+std::atomic<bool> g_line_open{false};
 
 void on_signal(int number) {
   if (g_interrupted != 0) {
@@ -50,6 +52,7 @@ Progress::Progress(std::string label, int64_t total, std::string unit)
 Progress::~Progress() {
   if (drawn_) {
     std::fputc('\n', stderr);
+    g_line_open = false;
   }
 }
 
@@ -70,10 +73,9 @@ void Progress::update(int64_t done, std::string_view note) {
   const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total_), 0., 1.);
   constexpr int kWidth = 24;
   const int filled = static_cast<int>(share * kWidth);
-  std::string line = label_ + " [" + std::string(filled, '#') +
-                     std::string(kWidth - filled, '.') + "] " +
-                     std::to_string(static_cast<int>(share * 100)) + "% " + short_rate(rate) + " " +
-                     unit_ + "/s";
+  std::string line = label_ + " [" + std::string(filled, '#') + std::string(kWidth - filled, '.') +
+                     "] " + std::to_string(static_cast<int>(share * 100)) + "% " +
+                     short_rate(rate) + " " + unit_ + "/s";
   if (done < total_ && rate > 0) {
     line += ", " + format_duration(left) + " left";
   }
@@ -84,12 +86,21 @@ void Progress::update(int64_t done, std::string_view note) {
   std::fprintf(stderr, "\r\033[K%s", line.c_str());
   std::fflush(stderr);
   drawn_ = true;
+  g_line_open = true;
+}
+
+bool progress_line_open() {
+  return g_line_open;
 }
 
 std::string format_duration(double seconds) {
+  if (!(seconds < 1e9)) {  // also NaN: a rate of nothing says nothing about the time left
+    return "?";
+  }
   char text[32];
+  seconds = std::max(seconds, 0.0);
   const auto whole = static_cast<long>(std::lround(seconds));
-  if (seconds < 10) {
+  if (seconds < 9.95) {
     std::snprintf(text, sizeof(text), "%.1fs", seconds);
   } else if (whole < 60) {
     std::snprintf(text, sizeof(text), "%lds", whole);
@@ -102,14 +113,18 @@ std::string format_duration(double seconds) {
 }
 
 void catch_interrupts() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = on_signal;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() {
+  return g_interrupted != 0;
+}
 
-void set_interrupted(bool value) { g_interrupted = value ? 1 : 0; }
+void set_interrupted(bool value) {
+  g_interrupted = value ? 1 : 0;
+}
 
 }  // namespace gyre

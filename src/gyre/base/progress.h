@@ -29,6 +29,9 @@ class Progress {
   std::chrono::steady_clock::time_point last_{};
 };
 
+/// Whether a bar stands on the terminal's current line; a message must clear the line first.
+bool progress_line_open();
+
 /// "1m 05s", "2h 03m", "0.4s".
 std::string format_duration(double seconds);
 

@@ -35,6 +35,8 @@ uint64_t Rng::below(uint64_t n) {
   return draw % n;
 }
 
-double Rng::uniform() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
+double Rng::uniform() {
+  return static_cast<double>(next() >> 11U) * 0x1.0p-53;
+}
 
 }  // namespace gyre
