@@ -20,13 +20,14 @@ struct DataOptions {
   std::vector<std::string> data = {"shakespeare"};  // corpus names and paths
   std::string tokenizer = "bytes";                  // bytes | bpe | path of a .model file
   int64_t bpe_vocab = 4096;
-  std::string field = "text";                       // of JSON lines
-  double val_share = 0.1;                           // of the documents, by size
+  std::string field = "text";  // of JSON lines
+  double val_share = 0.1;      // of the documents, by size
 
   template <class V>
   void fields(V& v) {
     v("data", data, "corpus names (gyre data list) and paths: .txt .jsonl .gz .zst .bin, folders");
-    v("tokenizer", tokenizer, "bytes | bpe | path of a SentencePiece .model or gyre tokenizer file");
+    v("tokenizer", tokenizer,
+      "bytes | bpe | path of a SentencePiece .model or gyre tokenizer file");
     v("bpe-vocab", bpe_vocab, "vocabulary of a BPE tokenizer trained on the corpus");
     v("field", field, "field of JSON lines that holds the text");
     v("val-share", val_share, "share of the text held out for validation, whole documents");
@@ -48,8 +49,8 @@ class TokenStream {
 };
 
 struct Dataset {
-  std::filesystem::path dir;       // manifest.json, train.bin, val.bin, tokenizer.json
-  std::string corpus_hash;         // SHA-256 over split hashes and tokenizer hash
+  std::filesystem::path dir;  // manifest.json, train.bin, val.bin, tokenizer.json
+  std::string corpus_hash;    // SHA-256 over split hashes and tokenizer hash
   std::string tokenizer_hash;
   std::shared_ptr<const model::Tokenizer> tokenizer;  // null for .bin input without a tokenizer
   int64_t vocab = 0;
