@@ -12,6 +12,18 @@
 
 namespace gyre::attention::testing {
 
+/// Small cases by the hundred are quicker without a thread team, above all on a busy machine.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
 struct Shape {
   int64_t B = 2, H = 4, G = 4, T = 5, S = 5, D = 8;
 };

@@ -2,6 +2,7 @@
 #include "gyre/attention/fixtures.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -54,6 +55,13 @@ at::Tensor dense_bias(int64_t H, int64_t T, int64_t S, const position::LayerPlan
 }
 
 }  // namespace
+
+OneThread::OneThread() : before_(at::get_num_threads()) {
+  at::set_num_threads(1);
+}
+OneThread::~OneThread() {
+  at::set_num_threads(before_);
+}
 
 Batch random_batch(const Shape& s, uint64_t seed, at::ScalarType dtype) {
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);

@@ -108,6 +108,7 @@ TEST(Rotation, EqualsComplexMultiplication) {
 }
 
 TEST(Rotation, StaysWithinAMillionthOfFloat64InFloat32) {
+  const OneThread quick;
   // R01's figure for float32 at positions of a training sequence.
   const Batch batch = random_batch({.B = 1, .H = 2, .G = 2, .T = 512, .S = 512, .D = 64}, 4);
   const at::Tensor theta = theta_tensor(bands(1, 32));
@@ -159,6 +160,7 @@ TEST(Rotation, IsTheIdentityWithoutATable) {
 }
 
 TEST(Rotation, ScoresDependOnDistanceAlone) {
+  const OneThread quick;
   // P02: (R_m q).(R_n k) = q.(R_{n-m} k), to 1e-12 for positions up to 10^6.
   for (const PairLayout layout : kLayouts) {
     const Batch batch = random_batch({.B = 1, .H = 2, .G = 2, .T = 6, .S = 6, .D = 8}, 8);
@@ -184,6 +186,7 @@ TEST(Rotation, WorkedPhaseAtDistance32) {
 }
 
 TEST(Rotation, GradientsEqualAutogradOfTheCompositeForm) {
+  const OneThread quick;
   // L12: the linear-cost form against torch's autograd through a broadcast table, float64.
   for (const PairLayout layout : kLayouts) {
     for (const int64_t G : {1, 2}) {
@@ -205,6 +208,7 @@ TEST(Rotation, GradientsEqualAutogradOfTheCompositeForm) {
 }
 
 TEST(Rotation, GradientEqualsTheClosedFormOverPairs) {
+  const OneThread quick;
   // equations: ds_ij/dtheta_m = -scale (i-j) Im[q_m k_m* e^{i(i-j)theta_m}], in the reference.
   const Batch batch = random_batch({.B = 2, .H = 4, .G = 2, .T = 15, .S = 15, .D = 8}, 10);
   for (const PairLayout layout : kLayouts) {
@@ -221,6 +225,7 @@ TEST(Rotation, GradientEqualsTheClosedFormOverPairs) {
 }
 
 TEST(Rotation, GradientEqualsCentralDifferences) {
+  const OneThread quick;
   // Sixth-order central difference: truncation (h * distance)^6 / 140 and rounding 1e-14 / h are
   // both below 1e-10.
   const Batch batch = random_batch({.B = 1, .H = 2, .G = 1, .T = 9, .S = 9, .D = 8}, 12);
