@@ -96,9 +96,8 @@ Section needle_section(const Comparison& c) {
   f.title = "Needle ranking by log-likelihood";
   f.shows =
       "How often the right value gets the highest likelihood among itself and the distractors in "
-      "the same text, with 95 % intervals. Dotted: chance, 1 / (distractors + 1) " +
-      tag(Evidence::Analytic) +
-      ". Hollow: the same question with the evidence taken out; values above chance there are "
+      "the same text, with 95 % intervals. Dotted: chance, 1 / (distractors + 1). Hollow: the same "
+      "question with the evidence taken out; values above chance there are "
       "guessing, not finding. Points are moved sideways a little so that equal ones stay visible.";
   f.not_shown =
       "free generation, several needles at once or reasoning over them; accuracy at chance in a "
@@ -107,7 +106,7 @@ Section needle_section(const Comparison& c) {
       "accuracy = (questions whose right value has the highest summed log-likelihood) / n; "
       "chance = 1 / (distractors + 1)";
   f.alt = "Accuracy against number of distractors, one line per arm, chance level dotted";
-  f.evidence = {Evidence::Measured};
+  f.evidence = {Evidence::Measured, Evidence::Analytic};
   f.csv = Csv({"arm", "distractors", "accuracy", "n", "chance", "ci95_lo", "ci95_hi",
                "no_evidence_accuracy", "worst_bucket_accuracy", "evidence"});
   for (const NeedlePoint& p : c.needle) {

@@ -23,12 +23,16 @@ const char* verdict_class(const std::string& verdict) {
 }
 
 std::string arm_cell(const Comparison& c, const Arm& arm) {
-  std::string out = arm_label(c, arm.name) + "<small>" + whole(arm.params) + " parameters, " +
-                    whole(arm.n_seeds) + (arm.n_seeds == 1 ? " seed" : " seeds") + "</small>";
+  std::string out = arm_label(c, arm.name) + "<small>" + whole(arm.params) + " parameters</small>";
   if (!arm.mask.empty() && arm.mask != "full") {
     out += "<small>mask " + escape(arm.mask) + "</small>";
   }
   return out;
+}
+
+std::string loss_cell(const Arm& arm) {
+  return fixed(arm.val_loss_mean, 4) + "<small class=\"line\">sd " + fixed(arm.val_loss_sd, 4) +
+         ", " + whole(arm.n_seeds) + (arm.n_seeds == 1 ? " seed" : " seeds") + "</small>";
 }
 
 std::string needed(const Pair& pair) {
@@ -44,7 +48,7 @@ std::string main_table(const Comparison& c) {
               "token; negative is better. " +
                   tag(Evidence::Measured));
   table.column("Arm");
-  table.column("Loss (sd over seeds)", Align::Right);
+  table.column("Loss", Align::Right);
   table.column("Perplexity", Align::Right);
   table.column("Bits per byte", Align::Right);
   table.column("Difference", Align::Right);
@@ -54,10 +58,8 @@ std::string main_table(const Comparison& c) {
   table.column("Seeds to settle", Align::Right);
   table.column("Finding");
   for (const Arm& arm : c.arms) {
-    std::vector<std::string> cells = {
-        arm_cell(c, arm),
-        fixed(arm.val_loss_mean, 4) + " <small>(" + fixed(arm.val_loss_sd, 4) + ")</small>",
-        fixed(arm.ppl, 3), fixed(arm.bits_per_byte, 4)};
+    std::vector<std::string> cells = {arm_cell(c, arm), loss_cell(arm), fixed(arm.ppl, 3),
+                                      fixed(arm.bits_per_byte, 4)};
     if (const Pair* pair = pair_of(c, arm.name)) {
       const bool over_seeds = pair->interval_over == "seeds";
       cells.insert(cells.end(),

@@ -129,8 +129,8 @@ Figure spectra_figure(const Comparison& c) {
       "One point per rotated pair of dimensions. A wavelength is the number of tokens after which "
       "the pair has turned once. Triangles on the upper edge: pairs that do not rotate. Lines: 1, "
       "2 "
-      "and 2.2 times the training length; 2.2 is the published place of the dominant band " +
-      tag(Evidence::Quoted) + ".";
+      "and 2.2 times the training length; 2.2 is the published place of the dominant band "
+      "(quoted).";
   f.not_shown =
       "how strongly a band is used: a frequency says how fast a pair turns, not how large its "
       "queries and keys are; and a phase is no attention weight, retrieval rate or quality";
@@ -138,7 +138,7 @@ Figure spectra_figure(const Comparison& c) {
   f.alt =
       "Wavelength of each pair on a log scale, before and after training, with lines at 1, 2 "
       "and 2.2 times the training length";
-  f.evidence = {Evidence::Measured, Evidence::Analytic};
+  f.evidence = {Evidence::Measured, Evidence::Analytic, Evidence::Quoted};
   const Range range = wavelength_range(c);
   std::set<std::string> learned;
   for (const Frequencies& entry : c.frequencies) {

@@ -94,7 +94,7 @@ Figure trajectory_figure(const Comparison& c) {
   }
   f.shows =
       "One line per band; the thick one contributes most to the attention scores of the "
-      "trained model. Lines across: 1, 2 and 2.2 times the training length.";
+      "trained model. Lines across: 1, 2 and 2.2 times the training length; 2.2 is quoted.";
   if (runs > kMaxRuns) {
     f.shows += " The first " + std::to_string(kMaxRuns) + " of " + std::to_string(runs) +
                " runs are drawn; all are in the CSV file.";
@@ -104,7 +104,7 @@ Figure trajectory_figure(const Comparison& c) {
       "in the table of results";
   f.formula = "wavelength = 2 pi / (inv_freq at the start * exp(alpha)) at each logged step";
   f.alt = "Wavelength of each band against training step on a log scale";
-  f.evidence = {Evidence::Measured};
+  f.evidence = {Evidence::Measured, Evidence::Quoted};
   return f;
 }
 
