@@ -3,6 +3,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old, 12 or newer is needed; "
                       "set CXX to a newer one, such as CXX=g++-12")
 endif()
+# A newer compiler has newer warnings; those must not keep anyone from running gyre.
+set(GYRE_TESTED_COMPILER OFF)
+if((CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13) OR
+   (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 17))
+  set(GYRE_TESTED_COMPILER ON)
+endif()
+option(GYRE_WERROR "Treat warnings in gyre's own sources as errors" ${GYRE_TESTED_COMPILER})
+
 find_program(GYRE_CCACHE ccache)
 find_program(GYRE_MOLD mold)
 mark_as_advanced(GYRE_CCACHE GYRE_MOLD)
