@@ -64,7 +64,7 @@ Preset tiny() {
           .summary = "width 128, 3 layers, 2 heads of 64: minutes on a CPU",
           .config = config,
           .length = 256,
-          .batch = 16,
+          .batch = 4,
           .steps = 0};
 }
 
