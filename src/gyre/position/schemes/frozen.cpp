@@ -89,9 +89,13 @@ PositionPlan plan(const Options& options, const PlanRequest& request) {
     const auto& groups = layers[n_layers == 1 ? 0 : n];
     check_layer(groups, request, path);
     plan.layers[n].inv_freq = groups;
-    if (!groups.empty()) {
-      plan.rotary_dim = 2 * static_cast<int64_t>(groups[0].size());
+    const auto n_pairs = groups.empty() ? 0 : static_cast<int64_t>(groups[0].size());
+    if (n > 0 && 2 * n_pairs != plan.rotary_dim) {
+      throw Error(Code::Usage, "frozen: ", path.string(), " has ", n_pairs,
+                  " pairs per head in layer ", n, " and ", plan.rotary_dim / 2,
+                  " in layer 0; a plan needs as many in every layer");
     }
+    plan.rotary_dim = 2 * n_pairs;
   }
   return plan;
 }

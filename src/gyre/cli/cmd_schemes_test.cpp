@@ -1,0 +1,59 @@
+// `gyre schemes`: the JSON list has every scheme with its options.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/cli/verb.h"
+#include "gyre/position/scheme.h"
+
+namespace gyre::cli {
+
+Action add_schemes(CLI::App& app);
+
+namespace {
+
+TEST(CmdSchemes, ListsEverySchemeAsJson) {
+  const auto path =
+      std::filesystem::temp_directory_path() / str("gyre-schemes-", ::getpid(), ".json");
+  CLI::App app;
+  const Action action = add_schemes(app);
+  app.parse("--json " + path.string());
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(action(), 0);
+  const std::string table = ::testing::internal::GetCapturedStdout();
+  const auto json = nlohmann::json::parse(read_file(path));
+  std::filesystem::remove(path);
+
+  EXPECT_EQ(json["schema"], "gyre.schemes/1");
+  ASSERT_EQ(json["schemes"].size(), position::schemes().size());
+  for (const auto& scheme : json["schemes"]) {
+    EXPECT_NE(table.find(scheme["name"].get<std::string>() + "\n  "), std::string::npos);
+    EXPECT_FALSE(scheme["summary"].get<std::string>().empty());
+    EXPECT_FALSE(scheme["formula"].get<std::string>().empty());
+  }
+  // One entry by hand: what `prope` offers.
+  const auto& options = json["schemes"][1]["options"];
+  EXPECT_EQ(json["schemes"][1]["name"], "prope");
+  EXPECT_EQ(options[1]["name"], "p");
+  EXPECT_EQ(options[1]["default"], "0.75");
+  EXPECT_EQ(options[2]["choices"], nlohmann::json({"low", "high"}));
+  EXPECT_NE(table.find("    cut=low "), std::string::npos) << table;
+}
+
+TEST(CmdSchemes, PrintsOnlyJsonWhenAskedForOnStdout) {
+  CLI::App app;
+  const Action action = add_schemes(app);
+  app.parse("--json -");
+  ::testing::internal::CaptureStdout();
+  action();
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+}
+
+}  // namespace
+}  // namespace gyre::cli
