@@ -103,7 +103,12 @@ std::string arm_label(const Comparison& comparison, const std::string& arm) {
   Key key;
   key.arm = comparison.arm_index(arm);
   key.line = false;
-  return "<span class=\"arm\">" + swatch(key) + escape(arm) + "</span>";
+  std::string name;
+  for (const char c : escape(arm)) {
+    name += c;
+    name += c == ',' ? "<wbr>" : "";  // long specs may break between their options
+  }
+  return "<span class=\"arm\">" + swatch(key) + name + "</span>";
 }
 
 Interval span_of(const std::vector<double>& values) {

@@ -35,15 +35,15 @@ std::map<std::string, const Csv*> csv_files(const std::vector<Section>& sections
   return out;
 }
 
-fs::path program_dir() {
+fs::path running_dir() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
 }  // namespace
 
-fs::path find_plotly() {
-  const fs::path dir = program_dir();
+fs::path find_plotly(const fs::path& program_dir) {
+  const fs::path dir = program_dir.empty() ? running_dir() : program_dir;
   std::vector<fs::path> places = {dir / "share/gyre/plotly.min.js",
                                   dir.parent_path() / "share/gyre/plotly.min.js"};
   if (const char* given = std::getenv("GYRE_PLOTLY_JS"); given != nullptr && *given != '\0') {

@@ -20,6 +20,7 @@ std::vector<std::filesystem::path> report_files(const std::filesystem::path& out
 
 /// The charting library that is inlined in the page: <program dir>/share/gyre/plotly.min.js, then
 /// <program dir>/../share/gyre/plotly.min.js, then $GYRE_PLOTLY_JS; Error(File) when none is there.
-std::filesystem::path find_plotly();
+/// An empty `program_dir` stands for the folder of the running program.
+std::filesystem::path find_plotly(const std::filesystem::path& program_dir = {});
 
 }  // namespace gyre::report

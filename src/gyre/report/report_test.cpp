@@ -211,14 +211,27 @@ TEST_F(Report, MissingInputIsNamed) {
 TEST_F(Report, MissingChartingLibraryIsNamed) {
   ::setenv("GYRE_PLOTLY_JS", (dir_ / "none.js").c_str(), 1);
   try {
-    find_plotly();
-    GTEST_SKIP() << "plotly.min.js lies beside the test program";
+    find_plotly(dir_ / "bin");
+    FAIL();
   } catch (const Error& error) {
-    const std::string message = error.what();
     EXPECT_EQ(error.code(), Code::File);
-    EXPECT_NE(message.find("plotly.min.js not found; looked for "), std::string::npos);
-    EXPECT_NE(message.find("none.js; set GYRE_PLOTLY_JS to"), std::string::npos);
+    EXPECT_EQ(error.what(),
+              str("plotly.min.js not found; looked for ",
+                  (dir_ / "bin/share/gyre/plotly.min.js").string(), ", ",
+                  (dir_ / "share/gyre/plotly.min.js").string(), ", ", (dir_ / "none.js").string(),
+                  "; set GYRE_PLOTLY_JS to the file of the PyPI package plotly "
+                  "(plotly/package_data/plotly.min.js)"));
   }
+}
+
+TEST_F(Report, ChartingLibraryIsFoundBesideOrAboveTheProgramFirst) {
+  EXPECT_EQ(find_plotly(dir_ / "bin"), dir_ / "stub.js");  // from the environment
+  std::filesystem::create_directories(dir_ / "share/gyre");
+  write_file_atomic(dir_ / "share/gyre/plotly.min.js", "above");
+  EXPECT_EQ(find_plotly(dir_ / "bin"), dir_ / "share/gyre/plotly.min.js");
+  std::filesystem::create_directories(dir_ / "bin/share/gyre");
+  write_file_atomic(dir_ / "bin/share/gyre/plotly.min.js", "beside");
+  EXPECT_EQ(find_plotly(dir_ / "bin"), dir_ / "bin/share/gyre/plotly.min.js");
 }
 
 TEST(Bands, CountsByHand) {

@@ -132,7 +132,7 @@ Trace interval_trace(const Comparison& c, const Pair& pair, double row, bool blo
 // Every pair of the list on its own row.
 Panel forest_panel(const Comparison& c, const std::vector<Pair>& pairs) {
   Panel panel;
-  panel.x.title = "difference in loss, nats (left is better)";
+  panel.x.title = "difference, nats (left is better)";
   panel.y.reversed = true;
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto row = static_cast<double>(i);
