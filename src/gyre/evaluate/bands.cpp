@@ -1,112 +1,19 @@
 #include "gyre/evaluate/bands.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/cumsum.h>
-#include <ATen/ops/hypot.h>
-#include <ATen/ops/slice.h>
+#include "gyre/evaluate/band_content.h"
+
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numbers>
 
 namespace gyre::evaluate {
 namespace {
 
-using Complex = std::complex<double>;
-using Frequencies = std::vector<std::vector<double>>;  // [group][pair]
-
 constexpr double kSuppressedTurns = 0.05;                 // claim L30, equations of docs/eval.md
 constexpr double kGatheredFrom = 1.8, kGatheredTo = 2.4;  // around 2 and 2.2 x the training length
-
-/// The channels of all pairs: x [B, H, T, D] -> two tensors [B, H, T, P] in double.
-struct Channels {
-  at::Tensor re, im;
-};
-
-Channels channels(const at::Tensor& x_BHTD, const position::PositionPlan& plan) {
-  const int64_t R = plan.rotary_dim;
-  const at::Tensor x = x_BHTD.to(at::kCPU, at::kDouble).narrow(-1, 0, R);
-  if (plan.layout == position::PairLayout::Interleaved) {
-    return {x.slice(-1, 0, R, 2), x.slice(-1, 1, R, 2)};
-  }
-  return {x.narrow(-1, 0, R / 2), x.narrow(-1, R / 2, R / 2)};
-}
-
-std::vector<double> to_vector(const at::Tensor& row) {
-  const at::Tensor flat = row.contiguous();
-  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
-}
-
-/// Mean 2-norm of each pair's chunk, [head][pair].
-PerLayer chunk_norms(const Channels& x) {
-  const at::Tensor norms_HP = at::hypot(x.re, x.im).mean(at::IntArrayRef{0, 2});
-  PerLayer out;
-  for (int64_t h = 0; h < norms_HP.size(0); ++h) {
-    out.push_back(to_vector(norms_HP[h]));
-  }
-  return out;
-}
-
-std::vector<double> mean_over_heads(const PerLayer& heads) {
-  std::vector<double> mean(heads.front().size(), 0.0);
-  for (const std::vector<double>& head : heads) {
-    for (size_t m = 0; m < mean.size(); ++m) {
-      mean[m] += head[m] / static_cast<double>(heads.size());
-    }
-  }
-  return mean;
-}
-
-/// A_m per query head and pair: mean over windows and i >= j of z_q(i) conj(z_k(j)).
-std::vector<std::vector<Complex>> content_means(const Channels& q, const Channels& k_G) {
-  const int64_t B = q.re.size(0), T = q.re.size(2), repeat = q.re.size(1) / k_G.re.size(1);
-  // sum over j <= i first: linear in T
-  const at::Tensor kre = k_G.re.cumsum(2).repeat_interleave(repeat, 1);
-  const at::Tensor kim = k_G.im.cumsum(2).repeat_interleave(repeat, 1);
-  const double pairs = 0.5 * static_cast<double>(B * T * (T + 1));
-  const at::IntArrayRef over{0, 2};
-  const at::Tensor re_HP = (q.re * kre + q.im * kim).sum(over) / pairs;
-  const at::Tensor im_HP = (q.im * kre - q.re * kim).sum(over) / pairs;
-  std::vector<std::vector<Complex>> out;
-  for (int64_t h = 0; h < re_HP.size(0); ++h) {
-    const std::vector<double> re = to_vector(re_HP[h]), im = to_vector(im_HP[h]);
-    auto& row = out.emplace_back();
-    for (size_t m = 0; m < re.size(); ++m) {
-      row.emplace_back(re[m], im[m]);
-    }
-  }
-  return out;
-}
-
-/// One layer's bands: A_m with the logit scale, and theta, per head.
-struct LayerBands {
-  std::vector<std::vector<Complex>> content;  // [head][pair]
-  std::vector<std::vector<double>> theta;     // [head][pair]; 0 = not rotated
-  size_t heads() const { return content.size(); }
-  double at(size_t h, size_t m, double distance) const {
-    return std::real(content[h][m] * std::polar(1.0, distance * theta[h][m]));
-  }
-};
-
-LayerBands layer_bands(const Channels& q, const Channels& k, const position::PositionPlan& plan,
-                       const position::LayerPlan& layer, const Frequencies& inv_freq) {
-  LayerBands bands;
-  bands.content = content_means(q, k);
-  const double scale = layer.amplitude * layer.amplitude * layer.logit_scale /
-                       std::sqrt(static_cast<double>(plan.head_dim));
-  for (size_t h = 0; h < bands.content.size(); ++h) {
-    for (Complex& content : bands.content[h]) {
-      content *= scale;
-    }
-    const size_t heads_per_group = inv_freq.empty() ? 1 : bands.content.size() / inv_freq.size();
-    bands.theta.push_back(inv_freq.empty() ? std::vector<double>(bands.content[h].size(), 0.0)
-                                           : inv_freq[h / heads_per_group]);
-  }
-  return bands;
-}
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
@@ -121,26 +28,17 @@ struct Extent {
 /// Range of C_m over distances 0 .. length - 1, [head][pair].
 PerLayer ranges(const LayerBands& bands, int64_t length) {
   PerLayer out;
-  for (size_t h = 0; h < bands.heads(); ++h) {
+  for (size_t h = 0; h < bands.n_heads(); ++h) {
     auto& row = out.emplace_back();
     for (size_t m = 0; m < bands.content[h].size(); ++m) {
       Extent extent;
       for (int64_t distance = 0; distance < length; ++distance) {
-        extent.add(bands.at(h, m, static_cast<double>(distance)));
+        extent.add(bands.contribution(h, m, static_cast<double>(distance)));
       }
-      row.push_back(bands.theta[h][m] == 0.0 ? 0.0 : extent.range());
+      row.push_back(extent.range());
     }
   }
   return out;
-}
-
-/// Sum of all bands of a head but `without` at a distance.
-double others(const LayerBands& bands, size_t h, size_t without, double distance) {
-  double sum = 0.0;
-  for (size_t m = 0; m < bands.content[h].size(); ++m) {
-    sum += m == without || bands.theta[h][m] == 0.0 ? 0.0 : bands.at(h, m, distance);
-  }
-  return sum;
 }
 
 /// 0, 1, 2, ... and then eight per octave, to `last`.
@@ -158,7 +56,7 @@ std::vector<int64_t> log_grid(int64_t last) {
 std::vector<double> mean_wavelengths(const Frequencies& inv_freq, int64_t n_pairs) {
   std::vector<double> theta(static_cast<size_t>(n_pairs), 0.0);
   if (!inv_freq.empty()) {
-    theta = mean_over_heads(inv_freq);
+    theta = mean_over_rows(inv_freq);
   }
   for (double& each : theta) {
     each = position::wavelength_tokens(each);
@@ -202,7 +100,7 @@ double strongest_wavelength(const std::vector<LayerBands>& layers,
                             const std::vector<PerLayer>& head_ranges, size_t m) {
   double best = -1.0, theta = 0.0;
   for (size_t n = 0; n < layers.size(); ++n) {
-    for (size_t h = 0; h < layers[n].heads(); ++h) {
+    for (size_t h = 0; h < layers[n].n_heads(); ++h) {
       if (head_ranges[n][h][m] > best) {
         best = head_ranges[n][h][m];
         theta = layers[n].theta[h][m];
@@ -240,13 +138,13 @@ void add_curves(BandReport& out, const std::vector<LayerBands>& layers, size_t d
   for (const LayerBands& layer : layers) {
     auto& first = out.curve_dominant.emplace_back();
     auto& rest = out.curve_others.emplace_back();
-    const auto heads = static_cast<double>(layer.heads());
+    const auto heads = static_cast<double>(layer.n_heads());
     for (const int64_t distance : out.distance) {
       const auto x = static_cast<double>(distance);
       double sum_first = 0.0, sum_rest = 0.0;
-      for (size_t h = 0; h < layer.heads(); ++h) {
-        sum_first += layer.theta[h][dominant] == 0.0 ? 0.0 : layer.at(h, dominant, x);
-        sum_rest += others(layer, h, dominant, x);
+      for (size_t h = 0; h < layer.n_heads(); ++h) {
+        sum_first += layer.contribution(h, dominant, x);
+        sum_rest += layer.others(h, dominant, x);
       }
       first.push_back(sum_first / heads);
       rest.push_back(sum_rest / heads);
@@ -258,10 +156,10 @@ double cancellation(const std::vector<LayerBands>& layers, const std::vector<Per
                     size_t dominant, int64_t length) {
   double of_sum = 0.0, sum_of = 0.0;
   for (size_t n = 0; n < layers.size(); ++n) {
-    for (size_t h = 0; h < layers[n].heads(); ++h) {
+    for (size_t h = 0; h < layers[n].n_heads(); ++h) {
       Extent extent;
       for (int64_t distance = 0; distance < length; ++distance) {
-        extent.add(others(layers[n], h, dominant, static_cast<double>(distance)));
+        extent.add(layers[n].others(h, dominant, static_cast<double>(distance)));
       }
       of_sum += extent.range();
       for (size_t m = 0; m < head_ranges[n][h].size(); ++m) {
@@ -300,12 +198,12 @@ std::optional<BandReport> analyze_bands(const model::Capture& capture,
     const Channels q = channels(capture.q[n], plan), k = channels(capture.k[n], plan);
     out.q_norm_heads.push_back(chunk_norms(q));
     out.k_norm_heads.push_back(chunk_norms(k));
-    out.q_norm.push_back(mean_over_heads(out.q_norm_heads.back()));
-    out.k_norm.push_back(mean_over_heads(out.k_norm_heads.back()));
+    out.q_norm.push_back(mean_over_rows(out.q_norm_heads.back()));
+    out.k_norm.push_back(mean_over_rows(out.k_norm_heads.back()));
     out.wavelength.push_back(mean_wavelengths(inv_freq[n], plan.n_pairs()));
     layers.push_back(layer_bands(q, k, plan, plan.layers[n], inv_freq[n]));
     head_ranges.push_back(ranges(layers.back(), train_length));
-    out.contribution.push_back(mean_over_heads(head_ranges.back()));
+    out.contribution.push_back(mean_over_rows(head_ranges.back()));
   }
   classify_pairs(out, inv_freq, plan.n_pairs(), train_length);
   find_dominant(out, layers, head_ranges, train_length);

@@ -31,8 +31,6 @@ int64_t least_tokens(int64_t length) {
   return (length + 1) / 2 + length + 1;
 }
 
-}  // namespace
-
 /// Why the stream cannot serve a length; empty when it can.
 std::string shortage(int64_t stream_tokens, int64_t length) {
   if (stream_tokens >= least_tokens(length)) {

@@ -7,6 +7,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gyre/base/progress.h"
 #include "gyre/train/trainer.h"
@@ -46,7 +47,7 @@ NeedleScore score_items(const std::vector<NeedleItem>& items, Member text,
     for (size_t i = first; i < last; ++i) {
       const double* row = scores.const_data_ptr<double>() + (i - first) * n_options;
       const auto best = static_cast<size_t>(std::max_element(row, row + n_options) - row);
-      const bool hit = best == items[i].answer;
+      const bool hit = best == items[i].answer && std::isfinite(row[best]);  // NaN is no answer
       out.hits += hit ? '1' : '0';
       out.correct += hit ? 1 : 0;
       out.option_nll -= row[items[i].answer];

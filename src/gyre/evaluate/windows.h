@@ -29,6 +29,7 @@ std::vector<Window> disjoint_windows(int64_t begin, int64_t n, int64_t length);
 /// Windows of `length` that advance by length / 2 and score what the one before did not reach:
 /// every prediction of [begin, begin + n) once, each with at least length - length / 2 tokens of
 /// context. The first window starts before `begin`; the last ends at begin + n and scores the rest.
+/// Needs begin >= length - length / 2 and n >= length / 2.
 std::vector<Window> sliding_windows(int64_t begin, int64_t n, int64_t length);
 
 /// Losses of all scored positions, in the order of the stream.
