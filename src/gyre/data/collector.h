@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ class Collector {
   std::filesystem::path folder_;
   std::string origin_;
   std::vector<File> files_;
+  std::set<std::string> names_;
   int64_t bytes_ = 0;
 };
 

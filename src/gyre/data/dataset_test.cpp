@@ -109,7 +109,7 @@ TEST(OpenDataset, LeavesRepeatedDocumentsOutAndSaysSo) {
   f.write("corpus/copy.txt", numbered_text(2000, "text3"));
   const Dataset d = open_dataset(options_for({corpus}));
   EXPECT_EQ(d.train->size() + d.val->size(), 12 * 2001);
-  expect_contains(f.log_text(), "left out 1 documents whose text came before");
+  expect_contains(f.log_text(), "documents left out because their text came before: 1");
   EXPECT_EQ(read_manifest(d.dir / "manifest.json").duplicates, 1);
 }
 

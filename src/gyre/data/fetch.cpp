@@ -14,11 +14,21 @@ namespace {
 FetchResult present(const Corpus& corpus, bool downloaded) {
   const fs::path dir = corpus_dir(corpus);
   const auto json = nlohmann::json::parse(read_file(dir / "provenance.json"), nullptr, false);
-  if (!json.is_object() || !json.contains("documents") || !json.contains("bytes")) {
+  try {
+    for (const auto& file : json.at("files")) {
+      const fs::path path = dir / file.at("name").get<std::string>();
+      std::error_code error;
+      if (fs::file_size(path, error) != file.at("bytes").get<uint64_t>() || error) {
+        throw Error(Code::Format, path.string(),
+                    ": missing or not of the size recorded; run: ", "gyre data fetch ", corpus.name,
+                    " --force");
+      }
+    }
+    return {dir, json.at("documents").get<int64_t>(), json.at("bytes").get<int64_t>(), downloaded};
+  } catch (const nlohmann::json::exception&) {
     throw Error(Code::Format, (dir / "provenance.json").string(),
                 ": damaged; run: gyre data fetch ", corpus.name, " --force");
   }
-  return {dir, json.at("documents").get<int64_t>(), json.at("bytes").get<int64_t>(), downloaded};
 }
 
 }  // namespace

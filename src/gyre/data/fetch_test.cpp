@@ -108,6 +108,22 @@ TEST(Fetch, KeepsTheOldCopyWhenANewOneFails) {
   EXPECT_EQ(fetch_corpus(*find_corpus("faq")).documents, 5);
 }
 
+TEST(Fetch, NoticesADamagedCopy) {
+  if (!have_dpkg()) {
+    GTEST_SKIP() << "no dpkg-deb on this machine";
+  }
+  const TestFolder f;
+  fake_debian(f);
+  const FetchResult first = fetch_corpus(*find_corpus("faq"));
+  fs::resize_file(first.dir / "sec1.txt", 7);
+  expect_contains(
+      error_of(Code::Format, [] { fetch_corpus(*find_corpus("faq")); }),
+      "sec1.txt: missing or not of the size recorded; run: gyre data fetch faq --force");
+  std::ofstream(first.dir / "provenance.json") << "{}";
+  expect_contains(error_of(Code::Format, [] { fetch_corpus(*find_corpus("faq")); }),
+                  "provenance.json: damaged");
+}
+
 TEST(Corpora, HaveNamesPackagesAndLicences) {
   EXPECT_EQ(corpora().size(), 7U);
   for (const Corpus& corpus : corpora()) {
@@ -130,6 +146,16 @@ TEST(Recipes, MakeADocumentOfEachBook) {
   EXPECT_EQ(collector.documents(), 2);
   EXPECT_EQ(read_file(f / "out/01-Ge.txt"), "1:1 In the\n1:2 And: so\n");
   EXPECT_EQ(read_file(f / "out/02-1Sam.txt"), "3:1 A child\n");
+}
+
+TEST(Collector, KeepsFilesWhoseFlatNamesMeet) {
+  const TestFolder f;
+  fs::create_directories(f / "out");
+  Collector collector(*find_corpus("faq"), f / "out");
+  collector.add("a/b", "one");
+  collector.add("a-b", "two");
+  EXPECT_EQ(read_file(f / "out/a-b.txt"), "one");
+  EXPECT_EQ(read_file(f / "out/a-b+.txt"), "two");
 }
 
 TEST(Collector, RefusesAnEmptyCorpus) {

@@ -61,10 +61,10 @@ void add(std::string text, std::vector<Document>& documents, LeftOut& left_out) 
 
 void report(const LeftOut& left_out) {
   if (left_out.empty > 0) {
-    log(Level::Info, "left out ", left_out.empty, " empty documents");
+    log(Level::Info, "empty documents left out: ", left_out.empty);
   }
   if (left_out.binary > 0) {
-    log(Level::Info, "left out ", left_out.binary, " binary files, e.g. ", left_out.example);
+    log(Level::Info, "binary files left out: ", left_out.binary, ", e.g. ", left_out.example);
   }
 }
 

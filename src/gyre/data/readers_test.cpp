@@ -93,8 +93,8 @@ TEST(Readers, LeaveOutEmptyAndBinaryFilesOfFoldersAndSaySo) {
   f.write("d/empty.txt", "");
   f.write("d/image.png", std::string("\x89PNG\0\0", 6));
   EXPECT_EQ(texts_of({(f / "d").string()}), (Texts{"A"}));
-  expect_contains(f.log_text(), "left out 1 empty");
-  expect_contains(f.log_text(), "left out 1 binary files, e.g.");
+  expect_contains(f.log_text(), "empty documents left out: 1");
+  expect_contains(f.log_text(), "binary files left out: 1, e.g.");
   expect_contains(f.log_text(), "image.png");
 }
 

@@ -62,7 +62,7 @@ std::vector<Source> corpus_sources(const Corpus& corpus) {
   const std::string near = nearest_name(value, names);
   throw Error(Code::Usage, "--data '", value,
               "': no such file or folder, and no corpus of that name",
-              near.empty() ? "" : "; did you mean '" + near + "'?", " corpora: ", listed);
+              near.empty() ? "" : "; did you mean '" + near + "'?", "; corpora: ", listed);
 }
 
 std::vector<Source> sources_of(const std::string& value) {

@@ -79,7 +79,7 @@ std::shared_ptr<const model::Tokenizer> write_text(const Plan& plan, const fs::p
   std::vector<Document> documents = read_documents(plan.sources, plan.options.field);
   manifest.duplicates = remove_duplicates(documents);
   if (manifest.duplicates > 0) {
-    log(Level::Info, "left out ", manifest.duplicates, " documents whose text came before");
+    log(Level::Info, "documents left out because their text came before: ", manifest.duplicates);
   }
   check_interrupt();
   const TextSplit split = split_documents(documents, plan.options.val_share);
