@@ -169,6 +169,12 @@ TEST(OpenPrepared, NamesWhatIsMissingOrDiffers) {
   const TestFolder f;
   expect_contains(error_of(Code::File, [&] { open_prepared(f / "none"); }), "no manifest.json");
   const Dataset d = open_dataset(options_for({small_corpus(f)}));
+  fs::copy_file(d.dir / "val.bin", f / "val.bin");
+  fs::copy_file(d.dir / "train.bin", d.dir / "val.bin", fs::copy_options::overwrite_existing);
+  expect_contains(
+      error_of(Code::Format, [&] { open_prepared(d.dir); }),
+      str("val.bin: holds ", d.train->size(), " tokens, its manifest says ", d.val->size()));
+  fs::copy_file(f / "val.bin", d.dir / "val.bin", fs::copy_options::overwrite_existing);
   f.write("other.json",
           "{\"schema\":\"gyre.tokenizer/1\",\"kind\":\"bpe\",\"vocab\":257,"
           "\"merges\":[]}");

@@ -133,6 +133,8 @@ TEST(JsonLines, NameTheLineThatIsWrong) {
   expect_contains(message(good + "{\"texts\":\"x\",\"id\":1}"),
                   "f.jsonl:3: no field 'text'; found: id, texts; nearest: texts");
   expect_contains(message(good + "{\"text\":\"\xff\"}"), "f.jsonl:3: not JSON: ");
+  EXPECT_EQ(invalid_utf8_at(message("{\"text\":\"\xff\"}")), std::string::npos);
+  EXPECT_LT(message("{\"text\":\"" + std::string(5000, 'x')).size(), 220U);
 }
 
 TEST(Sources, NameTheNearestCorpusForAnUnknownValue) {
