@@ -5,6 +5,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/options.h"
 
 namespace gyre::study {
 namespace {
@@ -145,6 +146,32 @@ std::vector<Arm> parse_arms(std::string_view text) {
   }
   run_order(arms);  // refuses circles
   return arms;
+}
+
+std::vector<int64_t> parse_seeds(std::string_view text) {
+  std::vector<int64_t> seeds;
+  try {
+    detail::parse(text, seeds);
+  } catch (const Error& error) {
+    throw Error(Code::Usage, "--seeds ", error.what());
+  }
+  constexpr int64_t kMost = 1000;
+  if (seeds.size() == 1 && seeds[0] >= 1 && seeds[0] <= kMost) {
+    const int64_t count = seeds[0];
+    seeds.clear();
+    for (int64_t seed = 1; seed <= count; ++seed) {
+      seeds.push_back(seed);
+    }
+  }
+  std::vector<int64_t> sorted = seeds;
+  std::sort(sorted.begin(), sorted.end());
+  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  if (seeds.empty() || sorted.front() < 1 || twice) {
+    throw Error(Code::Usage,
+                "--seeds must be a count (3) or a list of different seeds of 1 or more ",
+                "(5,8,13), got '", text, "'");
+  }
+  return seeds;
 }
 
 std::string resolve_source(const Arm& arm, const std::string& run) {

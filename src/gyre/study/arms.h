@@ -22,6 +22,9 @@ struct Arm {
 /// arm, a source that is no other arm or comes round to itself.
 std::vector<Arm> parse_arms(std::string_view text);
 
+/// "3" = seeds 1, 2, 3; "5,8,13" = these. Error(Usage) on anything else, on doubles, on none.
+std::vector<int64_t> parse_seeds(std::string_view text);
+
 /// The scheme spec with "=@NAME" replaced by "=RUN".
 std::string resolve_source(const Arm& arm, const std::string& run);
 

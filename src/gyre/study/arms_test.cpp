@@ -77,6 +77,22 @@ TEST(Arms, FaultsAreNamed) {
   EXPECT_EQ(message_of("rope@"), "--arms: 'rope@' has no mask after '@'");
 }
 
+TEST(Arms, SeedsAreACountOrAList) {
+  EXPECT_EQ(parse_seeds("3"), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(parse_seeds("8,5"), (std::vector<int64_t>{8, 5}));
+  for (const char* bad : {"0", "2,2", "", "-1,4"}) {
+    try {
+      parse_seeds(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                str("--seeds must be a count (3) or a list of different seeds of 1 or more "
+                    "(5,8,13), got '",
+                    bad, "'"));
+    }
+  }
+}
+
 TEST(Arms, CellNamesAreSafeAndDistinct) {
   EXPECT_EQ(cell_name({"prope:p=0.75", "", "", -1}, 2), "prope_p=0.75-s2");
   const std::string slash = cell_name({"rope@window:8/full", "", "", -1}, 1);

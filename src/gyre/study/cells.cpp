@@ -10,6 +10,7 @@
 #include "gyre/base/files.h"
 #include "gyre/base/progress.h"
 #include "gyre/study/process.h"
+#include "gyre/train/trainer.h"
 
 namespace gyre::study {
 namespace {
@@ -48,8 +49,9 @@ class Loop {
                       [](const Active& a) { a.process.interrupt(); });
       }
       if (stopping_ && active_.empty()) {
-        throw Error(Code::CheckFailed, "interrupted with ", count_ended(), " of ", plans_.size(),
-                    " cells finished; the rest is saved and goes on with the same command");
+        throw train::Interrupted(
+            Code::CheckFailed, "interrupted with ", count_ended(), " of ", plans_.size(),
+            " cells finished; the rest is saved and goes on with the same command");
       }
       start_more();
       collect();

@@ -41,8 +41,8 @@ struct CellRunner {
   std::function<void(int64_t tokens, const std::string& note)> progress;
 
   /// Runs what is not complete; results in the order of `plans`, in which a cell comes after the
-  /// one it reads. After Ctrl-C the children are told to save, waited for, and Error(CheckFailed)
-  /// says how many cells are complete.
+  /// one it reads. After Ctrl-C the children are told to save, waited for, and
+  /// train::Interrupted says how many cells are complete.
   std::vector<CellResult> run(const std::vector<CellPlan>& plans) const;
 };
 
