@@ -40,10 +40,10 @@ int run_list(const DataVerb& verb) {
                     {"present", data::corpus_present(corpus)}});
   }
   if (verb.common.json != "-") {
-    std::printf("%-12s %-8s %-8s %-26s %s\n", "name", "present", "download", "package",
+    std::printf("%-12s %-8s %-8s %-28s %s\n", "name", "present", "download", "package",
                 "what it is; licence");
     for (const Json& row : rows) {
-      std::printf("%-12s %-8s %5.1f MB %-26s %s; %s\n", row["name"].get<std::string>().c_str(),
+      std::printf("%-12s %-8s %5.1f MB %-28s %s; %s\n", row["name"].get<std::string>().c_str(),
                   row["present"].get<bool>() ? "yes" : "no", row["download_mb"].get<double>(),
                   row["package"].get<std::string>().c_str(),
                   row["about"].get<std::string>().c_str(),
