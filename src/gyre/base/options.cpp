@@ -219,6 +219,7 @@ std::string format(const std::vector<std::string>& values) {
 
 std::string format(const std::vector<int64_t>& values) {
   std::vector<std::string> parts;
+  parts.reserve(values.size());
   for (const int64_t value : values) {
     parts.push_back(std::to_string(value));
   }
