@@ -2,6 +2,7 @@
 #include <c10/util/Exception.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -56,7 +57,8 @@ int run(int argc, char** argv) {
     sub->fallthrough();
     actions[sub] = info.add(*sub);
   }
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  const auto is_verb = [&](const VerbInfo& info) { return std::strcmp(info.name, argv[1]) == 0; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs().begin(), verbs().end(), is_verb)) {
     return unknown_verb(argv[1]);
   }
   try {
