@@ -16,7 +16,7 @@ struct EvalOptions {
   int64_t val_tokens = 65'536;  // scored tokens from the start of the validation split; 0 = all
   int64_t val_block = 0;        // tokens per kept block loss; 0 = the training length
   std::vector<std::string> lengths = {"1x", "2x", "4x", "8x"};  // tokens, or multiples of training
-  int64_t length_tokens = 16'384;  // tokens scored at every length, the same ones; 0 = no curve
+  int64_t length_tokens = 12'288;  // tokens scored at every length, the same ones; 0 = no curve
   std::vector<int64_t> distractors = {0, 1, 3, 7, 15, 31};  // empty = no needle ranking
   int64_t needle_items = 128;                               // per number of distractors
   int64_t needle_foils = 7;  // absent values ranked against the present one when distractors = 0
