@@ -12,7 +12,9 @@ install(TARGETS ${GYRE_EXPORTED} gyre_all EXPORT gyre_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION include)
 install(EXPORT gyre_targets NAMESPACE gyre:: DESTINATION ${GYRE_CMAKE_DIR})
 install(DIRECTORY src/gyre DESTINATION include
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN cli EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
+        PATTERN cli EXCLUDE PATTERN fixtures.h EXCLUDE PATTERN "test_*.h" EXCLUDE
+        PATTERN "*_testing.h" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/share/gyre/plotly.min.js DESTINATION share/gyre OPTIONAL)
 
 configure_package_config_file(cmake/gyre-config.cmake.in ${CMAKE_BINARY_DIR}/gyre-config.cmake

@@ -38,7 +38,8 @@ class Install(unittest.TestCase):
         for name in ["include/gyre/position/plan.h", "include/gyre/position/schemes.def",
                      "share/gyre/plotly.min.js"]:
             self.assertIn(name, files)
-        self.assertFalse([name for name in files if "_test" in name or name.endswith(".cpp")])
+        self.assertFalse([name for name in files
+                          if name.endswith((".cpp", "/fixtures.h")) or "/test_" in name])
         self.assertFalse([name for name in files if name.startswith("include/gyre/cli/")])
 
     def test_installed_package_names_no_build_folder(self):

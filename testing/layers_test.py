@@ -19,6 +19,8 @@ SUFFIXES = {".h", ".cpp", ".cu", ".def"}
 # Scheme names that are plain English: only a string that starts with one is a mention of the scheme.
 ENGLISH = {"partial", "frozen", "linear", "dynamic", "proportional", "clipped"}
 
+# Tests, and the headers that only tests include; they are not installed either.
+TEST_FILE = re.compile(r"_(test|bench)\.cpp$|^(fixtures|test_\w+|\w+_testing)\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 FORBIDDEN = re.compile(r"^(torch/torch\.h|torch/all\.h|fmt/|spdlog/|glog/|absl/log|catch2/|doctest)")
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
@@ -96,12 +98,22 @@ def json_in_headers(root):
     private = {f"gyre/{path.relative_to(root / 'src/gyre').as_posix()}"
                for path, _, _ in sources(root) if path.name.startswith("json_")}
     for path, _, text in sources(root):
-        if path.suffix != ".h":
+        if path.suffix != ".h" or TEST_FILE.search(path.name):
             continue
         for target, line in includes(text):
             is_json = target.startswith("nlohmann/")
             if (is_json and not path.name.startswith("json_")) or target in private:
                 faults.append(f"{path}:{line}: {target} in a header; nlohmann/json is for .cpp files")
+    return faults
+
+
+def test_headers_in_sources(root):
+    """What is for tests alone stays out of the libraries, and so out of the installed headers."""
+    faults = []
+    for path, _, text in sources(root):
+        for target, line in includes(text):
+            if TEST_FILE.search(target.split("/")[-1]) and not TEST_FILE.search(path.name):
+                faults.append(f"{path}:{line}: {target} is for tests alone")
     return faults
 
 
@@ -118,7 +130,7 @@ def scheme_mentions(root):
     words = re.compile(rf'\b({free})\b|(?<![\w"-])(?i:({free}))(?=[A-Z_]|\s*[=;(])')
     specs = re.compile(rf'"({"|".join(names)})(["\:])')
     for path, module, text in sources(root):
-        if module not in SCHEME_FREE or re.search(r"_(test|bench)\.cpp$", path.name):
+        if module not in SCHEME_FREE or TEST_FILE.search(path.name):
             continue
         code = strip_comments(text)
         for match in [*words.finditer(code), *specs.finditer(code)]:
@@ -137,8 +149,8 @@ def machine_paths(root):
     return faults
 
 
-RULES = [upward_includes, unqualified_includes, misplaced_libraries, json_in_headers, long_files,
-         scheme_mentions, machine_paths]
+RULES = [upward_includes, unqualified_includes, misplaced_libraries, json_in_headers,
+         test_headers_in_sources, long_files, scheme_mentions, machine_paths]
 
 
 class RealTree(unittest.TestCase):
@@ -211,6 +223,14 @@ class CanFail(unittest.TestCase):
 
     def test_json_header_in_header(self):
         self.expect(json_in_headers, "report/bad.h", '#include "gyre/report/json_node.h"\n', "json_node")
+
+    def test_json_in_a_header_of_tests(self):
+        self.expect_clean("base/fixtures.h", "#include <nlohmann/json.hpp>\n")
+
+    def test_header_of_tests_in_a_source(self):
+        self.expect(test_headers_in_sources, "base/bad.cpp", '#include "gyre/base/fixtures.h"\n',
+                    "for tests alone")
+        self.expect_clean("base/other_test.cpp", '#include "gyre/base/fixtures.h"\n')
 
     def test_long_file(self):
         self.expect(long_files, "base/bad.cpp", "int x;\n" * (MAX_LINES + 1), "401 lines")
