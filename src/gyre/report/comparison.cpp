@@ -59,6 +59,9 @@ Pair read_pair(const Node& n) {
     pair.seeds_needed = needed.integer();
   }
   pair.verdict = n.at("verdict").text();
+  if (n.has("p_value_holm")) {
+    pair.p_value_holm = n.at("p_value_holm").number();
+  }
   return pair;
 }
 
@@ -173,6 +176,7 @@ Comparison read_comparison(const Node& n) {
   c.quoted = list(n.at("quoted"), read_quoted);
   c.cells = list(n.at("cells"), read_cell);
   c.verdict = n.at("verdict").texts();
+  c.verdict_rule = n.has("verdict_rule") ? n.at("verdict_rule").text() : "";
   c.cannot_resolve = n.at("cannot_resolve").texts();
   c.limits = n.at("limits").texts();
   c.sources = list(n.at("sources"), read_source);

@@ -46,6 +46,7 @@ struct Pair {
   Interval ci95, ci95_blocks;
   int64_t n_seeds = 0, n_blocks = 0;
   double p_value = kUnknown, p_value_blocks = kUnknown;
+  double p_value_holm = kUnknown;  // optional key: corrected for the number of arms
   std::optional<int64_t> seeds_needed;
 };
 
@@ -114,6 +115,7 @@ struct Settings {
 
 struct Comparison {
   std::string title, command, build_revision, machine, date;
+  std::string verdict_rule;  // optional key: when a pair counts as better or worse
   double seconds = kUnknown;
   Settings settings;
   std::vector<Arm> arms;

@@ -182,6 +182,21 @@ TEST_F(Report, OneArmAndTwelveArmsWork) {
   EXPECT_NE(text.find("stroke-dasharray=\"4 3\""), std::string::npos);
 }
 
+// Keys that gyre compare writes beyond the contract.
+TEST_F(Report, PooledIntervalsCorrectedPAndTheRuleAreShown) {
+  Json json = fixture();
+  json["pairs"][0]["interval_over"] = "seeds, pooled sd";
+  for (Json& pair : json["pairs"]) {
+    pair["p_value_holm"] = 0.0625;
+  }
+  json["verdict_rule"] = "better: p < 0.05";
+  const std::string text = page(json);
+  EXPECT_NE(text.find("[\u22120.0313, \u22120.0029]</td>"), std::string::npos);
+  EXPECT_NE(text.find(">p (Holm)</th>"), std::string::npos);
+  EXPECT_EQ(count(text, "<td class=\"num\">0.062</td>"), 4);
+  EXPECT_NE(text.find("<b>Finding:</b> better: p &lt; 0.05"), std::string::npos);
+}
+
 TEST_F(Report, ShowsEveryFailedCell) {
   const std::string text = page(fixture());
   EXPECT_NE(text.find("11 runs: 10 done, 1 failed."), std::string::npos);

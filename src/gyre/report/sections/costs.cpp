@@ -1,5 +1,6 @@
 // What learning frequencies costs, and published numbers beside ours.
 #include <algorithm>
+#include <cmath>
 
 #include "gyre/base/error.h"
 #include "gyre/report/section.h"
@@ -34,7 +35,7 @@ std::string own_table(const Comparison& c) {
   table.column("Value", Align::Right);
   table.column("95 % interval", Align::Right);
   for (const Pair& pair : c.pairs) {
-    const bool over_seeds = pair.interval_over == "seeds";
+    const bool over_seeds = std::isfinite(pair.ci95.lo);
     const Interval& range = over_seeds ? pair.ci95 : pair.ci95_blocks;
     table.row({"Gain of " + escape(pair.b) + " over " + escape(pair.a) + ", nats per token",
                with_sign(-pair.delta_nats, 4),
@@ -111,7 +112,11 @@ Section published_section(const Comparison& c) {
   section.html(
       "<p class=\"file\">Data: <a href=\"figures/published.csv\">figures/published.csv</a>. The "
       "authors of the quoted sources have not seen or endorsed this comparison.</p>\n");
-  section.html(own_table(c));
+  const bool beside = std::any_of(c.quoted.begin(), c.quoted.end(),
+                                  [](const Quoted& q) { return !q.ours.empty(); });
+  if (!beside) {  // else the rows above have them already
+    section.html(own_table(c));
+  }
   section.files.push_back({"published", std::move(csv)});
   return section;
 }

@@ -54,20 +54,21 @@ std::string main_table(const Comparison& c) {
   table.column("Difference", Align::Right);
   table.column("95 % over seeds", Align::Right);
   table.column("95 % over blocks", Align::Right);
-  table.column("p", Align::Right);
+  // The finding rests on the corrected p value; show that one where the file has it.
+  const bool holm = std::any_of(c.pairs.begin(), c.pairs.end(),
+                                [](const Pair& pair) { return std::isfinite(pair.p_value_holm); });
+  table.column(holm ? "p (Holm)" : "p", Align::Right);
   table.column("Seeds to settle", Align::Right);
   table.column("Finding");
   for (const Arm& arm : c.arms) {
     std::vector<std::string> cells = {arm_cell(c, arm), loss_cell(arm), fixed(arm.ppl, 3),
                                       fixed(arm.bits_per_byte, 4)};
     if (const Pair* pair = pair_of(c, arm.name)) {
-      const bool over_seeds = pair->interval_over == "seeds";
-      cells.insert(cells.end(),
-                   {"<b>" + with_sign(pair->delta_nats, 4) + "</b>",
-                    over_seeds ? interval(pair->ci95, 4) : "\u2013", interval(pair->ci95_blocks, 4),
-                    p_value(pair->p_value), needed(*pair),
-                    str("<span class=\"finding ", verdict_class(pair->verdict), "\">",
-                        escape(pair->verdict), "</span>")});
+      cells.insert(cells.end(), {"<b>" + with_sign(pair->delta_nats, 4) + "</b>",
+                                 interval(pair->ci95, 4), interval(pair->ci95_blocks, 4),
+                                 p_value(holm ? pair->p_value_holm : pair->p_value), needed(*pair),
+                                 str("<span class=\"finding ", verdict_class(pair->verdict), "\">",
+                                     escape(pair->verdict), "</span>")});
     } else {
       const bool first = &arm == &c.arms.front();
       cells.insert(cells.end(), {"\u2013", "\u2013", "\u2013", "\u2013", "\u2013",
@@ -75,7 +76,10 @@ std::string main_table(const Comparison& c) {
     }
     table.row(std::move(cells));
   }
-  return table.html();
+  const std::string rule = c.verdict_rule.empty() ? ""
+                                                  : "<p class=\"not\"><b>Finding:</b> " +
+                                                        escape(c.verdict_rule) + "</p>\n";
+  return table.html() + rule;
 }
 
 Csv main_csv(const Comparison& c) {
@@ -91,11 +95,12 @@ Csv main_csv(const Comparison& c) {
 Csv pairs_csv(const Comparison& c) {
   Csv csv({"a", "b", "delta_nats", "ci95_lo", "ci95_hi", "interval_over", "ci95_blocks_lo",
            "ci95_blocks_hi", "sd_seeds", "n_seeds", "n_blocks", "p_value", "p_value_blocks",
-           "seeds_needed", "verdict", "evidence"});
+           "p_value_holm", "seeds_needed", "verdict", "evidence"});
   for (const Pair& p : c.pairs) {
     csv.row(p.a, p.b, p.delta_nats, p.ci95.lo, p.ci95.hi, p.interval_over, p.ci95_blocks.lo,
             p.ci95_blocks.hi, p.sd_seeds, p.n_seeds, p.n_blocks, p.p_value, p.p_value_blocks,
-            p.seeds_needed ? std::to_string(*p.seeds_needed) : "", p.verdict, "measured");
+            p.p_value_holm, p.seeds_needed ? std::to_string(*p.seeds_needed) : "", p.verdict,
+            "measured");
   }
   return csv;
 }
@@ -193,8 +198,9 @@ Figure forest_figure(const Comparison& c) {
       "statement about training again";
   f.formula =
       "delta = mean over seeds of [loss(arm, seed) - loss(" + reference +
-      ", seed)]; interval over seeds: delta +/- t(0.975, n_seeds - 1) * sd / sqrt(n_seeds); over "
-      "blocks: the same with one paired difference per block of validation tokens";
+      ", seed)]; interval over seeds: delta +/- t(0.975, df) * sd / sqrt(n_seeds), sd that of the "
+      "paired differences or, where interval_over says so, pooled over all arms; over blocks: the "
+      "same with one paired difference per block of validation tokens";
   f.alt =
       "Forest plot of loss differences with 95 percent intervals; the table above has the same "
       "numbers";
