@@ -65,9 +65,9 @@ void apply_preset(CompareVerb& verb) {
   verb.options.set("length", str(preset.length), "preset");
   verb.options.set("batch", str(preset.batch), "preset");
   const train::TrainOptions& t = verb.setup.train;
-  if (preset.steps > 0) {
-    verb.options.set("tokens", str(preset.steps * t.batch * t.length), "preset");
-  }
+  // 400,000: ten cells of the tiny preset take five minutes on two cores (docs/compare.md).
+  verb.options.set("tokens", preset.steps > 0 ? str(preset.steps * t.batch * t.length) : "400000",
+                   preset.steps > 0 ? "preset" : "compare");
   // About sixty points a curve, whatever the run's length.
   verb.options.set("log-every", str(std::max<int64_t>(1, train::n_steps(t) / 60)), "compare");
 }

@@ -24,6 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+/// Tokens of one cell, in whole steps.
+int64_t cell_tokens(const StudySetup& setup) {
+  return train::n_steps(setup.train) * setup.train.batch * setup.train.length;
+}
+
 struct Share {
   int64_t jobs, threads;  // threads per job
 };
@@ -84,7 +89,7 @@ void forecast(const StudySetup& setup, const std::vector<CellPlan>& plans,
   });
   const std::string what =
       str(plans.size(), " cells (", setup.arms.size(), " arms x ", setup.seeds.size(), " seeds), ",
-          with_commas(setup.train.tokens), " tokens each, ", share.jobs, " at a time");
+          with_commas(cell_tokens(setup)), " tokens each, ", share.jobs, " at a time");
   if (waiting == 0) {
     log(Level::Info, what, ": all complete in ", setup.out.string());
     return;
@@ -96,8 +101,10 @@ void forecast(const StudySetup& setup, const std::vector<CellPlan>& plans,
   const double per_token =
       seconds_per_token({config, plan_of(setup, *first, config)}, dataset, setup.train);
   const double rounds = std::ceil(static_cast<double>(waiting) / static_cast<double>(share.jobs));
+  // Cells that run side by side share caches and memory: 1.25 measured for two on two cores.
+  const double crowding = share.jobs > 1 ? 1.25 : 1.0;
   const double seconds =
-      rounds * per_token * (static_cast<double>(setup.train.tokens) + setup.eval_tokens);
+      crowding * rounds * per_token * (static_cast<double>(setup.train.tokens) + setup.eval_tokens);
   log(Level::Info, what,
       waiting < static_cast<int64_t>(plans.size())
           ? str(", ", plans.size() - static_cast<size_t>(waiting), " of them complete")
@@ -111,7 +118,7 @@ std::vector<CellResult> run_cells(const StudySetup& setup, const std::vector<Cel
   runner.program = setup.program;
   runner.jobs = share.jobs;
   runner.threads = share.threads;
-  runner.tokens = setup.train.tokens;
+  runner.tokens = cell_tokens(setup);
   Progress bar("compare", runner.tokens * static_cast<int64_t>(plans.size()), "tokens");
   runner.progress = [&](int64_t tokens, const std::string& note) { bar.update(tokens, note); };
   size_t n_ended = 0;

@@ -30,7 +30,7 @@ struct StudySetup {
   int64_t threads = 0;  // in all; 0 = all cores
   bool force = false;
   double overhead_seconds = 10.0;  // spent on timing each learned arm; 0 = not measured
-  double eval_tokens = 120'000;    // cost of evaluating a cell in training tokens, for the forecast
+  double eval_tokens = 170'000;    // cost of evaluating a cell in training tokens, for the forecast
 };
 
 /// Runs or continues the comparison in setup.out and writes compare.json there. Failed cells are in
