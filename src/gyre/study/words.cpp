@@ -43,7 +43,7 @@ std::string loss_sentence(const Comparison& c) {
   std::map<std::string, std::vector<std::string>> by_verdict;
   size_t n_seeds = 0;
   for (const PairResult& pair : c.pairs) {
-    by_verdict[pair.verdict].push_back(pair_text(pair));
+    by_verdict[pair.ci95.known() ? pair.verdict : "undecided"].push_back(pair_text(pair));
     n_seeds = std::max(n_seeds, pair.seeds.size());
   }
   std::vector<std::string> parts;
@@ -55,6 +55,7 @@ std::string loss_sentence(const Comparison& c) {
   add("better", "lower validation loss for ");
   add("worse", "higher loss for ");
   add("no difference seen", "no difference seen for ");
+  add("undecided", "one seed decides nothing for ");
   return str("Against ", c.pairs.front().a, " after ", with_commas(s.tokens), " tokens at length ",
              s.length, " (", plural(n_seeds, "paired seed"), "): ", joined(parts, "; "), ".");
 }
