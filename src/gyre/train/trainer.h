@@ -18,7 +18,7 @@ struct RunSetup {
   model::ModelConfig model;  // vocab 0 = the tokenizer's
   TrainOptions train;
   data::DataOptions data;
-  std::string scheme = "rope";  // position scheme spec
+  std::string scheme;  // position scheme spec; needed
   std::string mask = "full";
   std::filesystem::path out;  // run directory
   std::string config_json;    // config.json's "options" object with origins; empty = made here
