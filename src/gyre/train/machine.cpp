@@ -3,6 +3,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/GradMode.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -52,6 +53,13 @@ std::string machine_line() {
   return (model.empty() ? "unknown CPU" : model) + ", " +
          std::to_string(std::thread::hardware_concurrency()) + " cores," +
          (flags.empty() ? " no vector flags known" : flags);
+}
+
+void keep_freed_memory() {
+  constexpr int kLargestMmapThreshold = 32 << 20;  // glibc takes no larger one
+  constexpr int kTrimThreshold = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kLargestMmapThreshold);
+  mallopt(M_TRIM_THRESHOLD, kTrimThreshold);
 }
 
 double peak_rss_mib() {

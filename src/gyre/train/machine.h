@@ -13,6 +13,10 @@ std::string build_revision();
 /// CPU model, logical cores, vector instruction sets; one line.
 std::string machine_line();
 
+/// Lets the allocator keep freed memory instead of handing every activation back to the system and
+/// faulting its pages in again each step (6 % of a step of the tiny preset). Process-wide.
+void keep_freed_memory();
+
 /// Largest resident size of this process so far, MiB.
 double peak_rss_mib();
 
