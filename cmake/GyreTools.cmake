@@ -12,11 +12,9 @@ endif()
 option(GYRE_WERROR "Treat warnings in gyre's own sources as errors" ${GYRE_TESTED_COMPILER})
 
 find_program(GYRE_CCACHE ccache)
-find_program(GYRE_MOLD mold)
-mark_as_advanced(GYRE_CCACHE GYRE_MOLD)
+mark_as_advanced(GYRE_CCACHE)
 if(GYRE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${GYRE_CCACHE})
 endif()
-if(GYRE_MOLD)
-  add_link_options(-fuse-ld=mold)
-endif()
+# No mold: version 1.10 can place torch's thread-local byte so that the program does not start
+# ("cannot apply additional memory protection after relocation").
