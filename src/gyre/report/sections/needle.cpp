@@ -96,15 +96,17 @@ Section needle_section(const Comparison& c) {
   f.title = "Needle ranking by log-likelihood";
   f.shows =
       "How often the right value gets the highest likelihood among itself and the distractors in "
-      "the same text, with 95 % intervals. Dotted: chance, 1 / (distractors + 1). Hollow: the same "
-      "question with the evidence taken out; values above chance there are "
+      "the same text, with 95 % intervals; without distractors, among absent values. Dotted: "
+      "chance, one over "
+      "the number of values ranked. Hollow: the same question with the evidence taken out; values "
+      "above chance there are "
       "guessing, not finding. Points are moved sideways a little so that equal ones stay visible.";
   f.not_shown =
       "free generation, several needles at once or reasoning over them; accuracy at chance in a "
       "model of this size means that it has not learned the task, not that the scheme cannot do it";
   f.formula =
       "accuracy = (questions whose right value has the highest summed log-likelihood) / n; "
-      "chance = 1 / (distractors + 1)";
+      "chance = 1 / (distractors + 1), and 1 / (absent values + 1) without distractors";
   f.alt = "Accuracy against number of distractors, one line per arm, chance level dotted";
   f.evidence = {Evidence::Measured, Evidence::Analytic};
   f.csv = Csv({"arm", "distractors", "accuracy", "n", "chance", "ci95_lo", "ci95_hi",
