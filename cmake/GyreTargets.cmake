@@ -21,8 +21,9 @@ if(GYRE_SANITIZE)
   target_link_options(gyre_flags INTERFACE -fsanitize=${GYRE_SANITIZE})
 endif()
 set_target_properties(gyre_flags PROPERTIES EXPORT_NAME flags)
-# Where installed programs find the wheel's libraries; the build tree has this by itself.
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+# Where installed programs find the wheel's libraries; the build tree has this by itself. Named here
+# because CMAKE_INSTALL_RPATH_USE_LINK_PATH leaves out folders of the source tree, and .venv is one.
+set(CMAKE_INSTALL_RPATH ${GYRE_TORCH_DIR}/lib)
 set(GYRE_EXPORTED gyre_flags)  # every target that `cmake --install` exports
 
 if(GYRE_TESTS)
