@@ -39,14 +39,16 @@ int unknown_verb(const std::string& verb) {
     names.emplace_back(info.name);
   }
   const std::string near = nearest_name(verb, names);
-  return usage_fault(str("no verb '", verb, "'", near.empty() ? "" : "; did you mean '" + near + "'?",
+  return usage_fault(str("no verb '", verb, "'",
+                         near.empty() ? "" : "; did you mean '" + near + "'?",
                          " see: gyre --help"));
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"gyre: a laboratory for position encodings in Transformer language models"};
   app.name("gyre");
-  app.footer("Exit codes: 0 done or passed, 1 a check failed, 2 usage, 3 bad input, 4 remote, 70 bug.");
+  app.footer(
+      "Exit codes: 0 done or passed, 1 a check failed, 2 usage, 3 bad input, 4 remote, 70 bug.");
   app.set_version_flag("--version", "gyre " GYRE_VERSION);
   app.require_subcommand(1);
   bool verbose = false;

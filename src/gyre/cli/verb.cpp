@@ -15,7 +15,8 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_option("--json", common.json, "write the result as one JSON object to PATH; - = stdout")
       ->type_name("PATH")
       ->group("General");
-  app.add_option("--config", common.config, "read options from FILE (a run's config.json); flags override")
+  app.add_option("--config", common.config,
+                 "read options from FILE (a run's config.json); flags override")
       ->type_name("FILE")
       ->group("General");
   app.add_flag("--print-config", common.print_config,
@@ -33,7 +34,8 @@ void apply_common(const CommonOptions& common) {
     throw Error(Code::Usage, "--device must be cpu or cuda, got '", common.device, "'");
   }
   if (common.device == "cuda" && !at::hasCUDA()) {
-    throw Error(Code::Usage, "--device cuda: this build of torch sees no CUDA device; use --device cpu");
+    throw Error(Code::Usage,
+                "--device cuda: this build of torch sees no CUDA device; use --device cpu");
   }
   if (common.threads > 0) {
     at::set_num_threads(static_cast<int>(common.threads));

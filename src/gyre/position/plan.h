@@ -65,7 +65,7 @@ struct PositionPlan {
   int64_t rotary_dim = 0;         // R = 2P <= D, the leading channels that hold pairs
   std::vector<LayerPlan> layers;  // [N]
   Learning learning;
-  std::string slope_convention;   // "released", "geometric" or "" (P04: stored with the plan)
+  std::string slope_convention;  // "released", "geometric" or "" (P04: stored with the plan)
   bool operator==(const PositionPlan&) const = default;
 
   int64_t n_pairs() const { return rotary_dim / 2; }
@@ -74,9 +74,9 @@ struct PositionPlan {
 /// What a scheme is asked for.
 struct PlanRequest {
   int64_t n_layers = 1;
-  int64_t n_heads = 1;     // H, query heads
-  int64_t n_kv_heads = 1;  // G
-  int64_t head_dim = 64;   // D
+  int64_t n_heads = 1;       // H, query heads
+  int64_t n_kv_heads = 1;    // G
+  int64_t head_dim = 64;     // D
   int64_t train_length = 0;  // tokens per training sequence; 0 = unknown
 };
 

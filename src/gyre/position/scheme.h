@@ -46,7 +46,8 @@ class SchemeOf final : public Scheme {
 /// Reads "name" or "name:key=value,key=value". Error(Usage) names the nearest known name or key.
 std::unique_ptr<Scheme> make_scheme(std::string_view spec);
 
-/// make_scheme(spec)->plan(request), with masks ("full", "window:128/full", ...) laid over the layers.
+/// make_scheme(spec)->plan(request), with masks ("full", "window:128/full", ...) laid over the
+/// layers.
 PositionPlan make_plan(std::string_view spec, std::string_view masks, const PlanRequest& request);
 
 }  // namespace gyre::position

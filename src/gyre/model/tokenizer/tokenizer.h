@@ -27,8 +27,8 @@ class Tokenizer {
 /// 256 ids for bytes, id 256 = end of document; vocabulary 257.
 std::unique_ptr<Tokenizer> byte_tokenizer();
 
-/// Trains byte-level BPE on the texts until `vocab` ids exist (256 bytes + end of document + merges).
-/// Deterministic; ties broken by the smaller pair. Shows a progress bar.
+/// Trains byte-level BPE on the texts until `vocab` ids exist (256 bytes + end of document +
+/// merges). Deterministic; ties broken by the smaller pair. Shows a progress bar.
 std::unique_ptr<Tokenizer> train_bpe(const std::vector<std::string_view>& texts, int64_t vocab);
 
 /// A SentencePiece .model file.
