@@ -32,8 +32,8 @@ TEST(LeRope, SharesAsAsked) {
 }
 
 TEST(LeRope, CarriesItsOwnRateAndClip) {
-  const auto plan = make_plan("lerope:lr=0.005,clip=0", "full", kRequest);
-  EXPECT_EQ(plan.learning.lr, 0.005);
+  const auto plan = make_plan("lerope:lr=0.004,clip=0", "full", kRequest);
+  EXPECT_EQ(plan.learning.lr, 0.004);
   EXPECT_EQ(plan.learning.clip, 0.0);
 }
 
