@@ -24,6 +24,7 @@ struct MaskSpec {
   int64_t window = 0;    // keys seen per query, itself included; 0 = all
   int64_t dilation = 1;  // distance between seen keys, tokens
   int64_t n_global = 0;  // leading tokens outside the window rule
+  int64_t chunk = 0;     // keys of the query's own chunk of this many tokens only; 0 = no chunks
 
   bool sees(int64_t i, int64_t j) const {
     if (j > i) {
@@ -55,6 +56,10 @@ struct LayerPlan {
   double amplitude = 1.0;                     // factor on rotated q and on rotated k
   double logit_scale = 1.0;                   // factor on q.k / sqrt(D), before the bias
   std::vector<double> slopes;                 // [H] bias -slope * (i - j); empty = none
+  std::vector<double> decay;  // [P] nats per token: pair m's part of the score is multiplied by
+                              // exp(-decay_m (i - j)); empty = none
+  double query_growth = 0.0;  // factor 1 + growth * ln(1 + floor((i + 1) / query_growth_floor)) on
+  double query_growth_floor = 8192.0;  // the query at position i; growth 0 = none
   MaskSpec mask;
   bool operator==(const LayerPlan&) const = default;
 };
@@ -66,6 +71,7 @@ struct PositionPlan {
   std::vector<LayerPlan> layers;  // [N]
   Learning learning;
   std::string slope_convention;  // "released", "geometric" or "" (P04: stored with the plan)
+  std::string length_rule;  // "" = one table at every length, else how it depends on the length
   bool operator==(const PositionPlan&) const = default;
 
   int64_t n_pairs() const { return rotary_dim / 2; }
@@ -78,6 +84,7 @@ struct PlanRequest {
   int64_t n_kv_heads = 1;    // G
   int64_t head_dim = 64;     // D
   int64_t train_length = 0;  // tokens per training sequence; 0 = unknown
+  int64_t length = 0;        // tokens of the sequence at hand; 0 = train_length
 };
 
 /// Wavelength of a frequency in tokens, 2 pi / inv_freq; infinity for 0.

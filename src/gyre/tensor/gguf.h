@@ -1,0 +1,83 @@
+// The GGUF header (versions 2 and 3): metadata and tensor list, without reading weights. The file
+// is memory-mapped; nothing in it is trusted and no allocation exceeds its size.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gyre/base/files.h"
+
+namespace gyre::tensor {
+
+enum class GgufType : uint32_t {
+  U8,
+  I8,
+  U16,
+  I16,
+  U32,
+  I32,
+  F32,
+  Bool,
+  String,
+  Array,
+  U64,
+  I64,
+  F64
+};
+
+/// One metadata value. Arrays of texts (vocabularies) keep their count only; short numeric arrays
+/// keep their numbers.
+struct GgufValue {
+  GgufType type = GgufType::U32;
+  double number = 0.0;            // integers, reals and Bool
+  std::string text;               // String
+  GgufType item = GgufType::U32;  // Array
+  uint64_t count = 0;             // Array
+  std::vector<double> numbers;    // Array of numbers with at most 65536 items
+};
+
+struct GgufTensor {
+  std::string name;
+  std::vector<uint64_t> dims;  // as stored: the fastest-varying first
+  uint32_t type = 0;           // ggml type id
+  uint64_t offset = 0;         // from the start of the data part
+  uint64_t n_bytes = 0;
+};
+
+/// "F32", "Q4_K", ...; "type 99" for an id this version does not know.
+std::string ggml_type_name(uint32_t type);
+
+class GgufFile {
+ public:
+  /// Error(Format) names path, place and what is wrong: magic, version, counts that cannot fit the
+  /// file, repeated keys, strings or arrays beyond the end, tensors out of range or overlapping.
+  explicit GgufFile(const std::filesystem::path& path);
+  /// The same over bytes in memory (fuzzing, tests); `owner` names them, they must outlive this.
+  GgufFile(std::span<const std::byte> bytes, std::string owner);
+
+  uint32_t version() const { return version_; }
+  const std::map<std::string, GgufValue>& metadata() const { return metadata_; }
+  const std::vector<GgufTensor>& tensors() const { return tensors_; }
+  const GgufTensor* find(std::string_view name) const;  // null when absent
+  /// Values of an F32, F16, BF16 or F64 tensor; Error(Format) for other types and sizes over 1e6.
+  std::vector<double> load_small(const GgufTensor& tensor) const;
+  /// Metadata number; `fallback` when absent; Error(Format) when it is no number.
+  double number(const std::string& key, double fallback) const;
+  std::string text(const std::string& key, const std::string& fallback) const;
+
+ private:
+  std::vector<MappedFile> mapped_;  // none or one
+  std::span<const std::byte> bytes_;
+  std::string owner_;
+  uint32_t version_ = 0;
+  uint64_t data_begin_ = 0;
+  std::map<std::string, GgufValue> metadata_;
+  std::vector<GgufTensor> tensors_;
+};
+
+}  // namespace gyre::tensor
