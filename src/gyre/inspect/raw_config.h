@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace gyre::inspect {
@@ -29,7 +30,7 @@ class RawConfig {
   /// read.
   static RawConfig from_json(std::string_view text, const std::string& owner);
 
-  void add(RawKey key) { keys_.push_back(std::move(key)); }
+  void add(RawKey key);
   const RawKey* find(std::string_view path) const;  // null when absent
   /// find, and mark as used.
   const RawKey* use(std::string_view path);
@@ -39,6 +40,7 @@ class RawConfig {
 
  private:
   std::vector<RawKey> keys_;
+  std::unordered_map<std::string, size_t> index_;  // path -> place in keys_, the first of it
 };
 
 }  // namespace gyre::inspect
