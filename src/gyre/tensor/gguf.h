@@ -30,14 +30,15 @@ enum class GgufType : uint32_t {
   F64
 };
 
-/// One metadata value. Arrays of texts (vocabularies) keep their count only; short numeric arrays
-/// keep their numbers.
+/// One metadata value. Arrays of texts (vocabularies) keep their count only, short numeric arrays
+/// keep their numbers (those of one file together at most a million), texts of more than 64 KiB
+/// keep their length in `count` only.
 struct GgufValue {
   GgufType type = GgufType::U32;
   double number = 0.0;            // integers, reals and Bool
   std::string text;               // String
   GgufType item = GgufType::U32;  // Array
-  uint64_t count = 0;             // Array
+  uint64_t count = 0;             // items of an Array, bytes of a String
   std::vector<double> numbers;    // Array of numbers with at most 65536 items
 };
 
@@ -78,6 +79,9 @@ class GgufFile {
   uint64_t data_begin_ = 0;
   std::map<std::string, GgufValue> metadata_;
   std::vector<GgufTensor> tensors_;
+
+  void read();
+  void check_layout(uint64_t header_end, uint64_t alignment);
 };
 
 }  // namespace gyre::tensor
