@@ -122,6 +122,8 @@ Overhead read_overhead(const Node& n) {
   o.step_time_ratio = n.at("step_time_ratio").number();
   o.ci95 = n.at("ci95").interval();
   o.peak_rss_ratio = n.at("peak_rss_ratio").number();
+  o.peak_rss_ci95 = n.at("peak_rss_ci95").interval();
+  o.n_seeds = n.at("n_seeds").integer();
   return o;
 }
 

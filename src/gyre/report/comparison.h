@@ -87,8 +87,11 @@ struct Frequencies {
 struct Overhead {
   std::string arm, against;
   int64_t extra_params = 0, n_pairs = 0;
-  double step_time_ratio = kUnknown, peak_rss_ratio = kUnknown;
-  Interval ci95;
+  double step_time_ratio = kUnknown;
+  Interval ci95;  // of the step time ratio
+  double peak_rss_ratio = kUnknown;
+  Interval peak_rss_ci95;
+  int64_t n_seeds = 0;  // behind the memory ratio
 };
 
 struct Quoted {

@@ -162,7 +162,9 @@ Json to_value(const Overhead& o) {
           {"step_time_ratio", number(o.step_time_ratio)},
           {"ci95", to_value(o.ci95)},
           {"n_pairs", o.n_pairs},
-          {"peak_rss_ratio", number(o.peak_rss_ratio)}};
+          {"peak_rss_ratio", number(o.peak_rss_ratio)},
+          {"peak_rss_ci95", to_value(o.peak_rss_ci95)},
+          {"n_seeds", o.n_seeds}};
 }
 
 Json to_value(const Quoted& q) {

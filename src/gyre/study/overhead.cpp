@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "gyre/base/progress.h"
 #include "gyre/train/optimizer.h"
@@ -83,6 +84,21 @@ StepRatio time_steps(const TimedArm& a, const TimedArm& b, const data::Dataset& 
       },
       2000, 1);
   return out;
+}
+
+MemoryRatio memory_ratio(const std::vector<TableCell>& cells, int64_t a, int64_t b) {
+  std::vector<double> logs;
+  for (const TableCell& low : cells) {
+    for (const TableCell& high : cells) {
+      if (low.arm == a && high.arm == b && low.seed == high.seed) {
+        logs.push_back(high.value - low.value);
+      }
+    }
+  }
+  const TTest test = paired_test(logs, two_way_residual(cells)).test;
+  return {std::exp(test.mean),
+          {std::exp(test.ci95.lo), std::exp(test.ci95.hi)},
+          static_cast<int64_t>(logs.size())};
 }
 
 double seconds_per_token(const TimedArm& arm, const data::Dataset& dataset,

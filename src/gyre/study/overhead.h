@@ -27,6 +27,18 @@ struct StepRatio {
 StepRatio time_steps(const TimedArm& a, const TimedArm& b, const data::Dataset& dataset,
                      const train::TrainOptions& options, double seconds);
 
+/// Peak memory of arm b's runs over arm a's, paired by seed: geometric mean of the ratios, t
+/// interval of their logarithm (with few seeds the spread is pooled over all arms).
+///
+/// cells    ln(peak memory) of every run, arms x seeds
+/// returns  ratio NaN without a common seed; interval unknown with one
+struct MemoryRatio {
+  double ratio = kUnknown;
+  Interval ci95;
+  int64_t n_seeds = 0;
+};
+MemoryRatio memory_ratio(const std::vector<TableCell>& cells, int64_t a, int64_t b);
+
 /// Seconds that a training token takes with the current thread count, from a few short steps.
 double seconds_per_token(const TimedArm& arm, const data::Dataset& dataset,
                          const train::TrainOptions& options);

@@ -66,19 +66,16 @@ PairResult compare_pair(const ArmLosses& a, const ArmLosses& b, const Residual& 
   for (const int64_t seed : out.seeds) {
     out.deltas.push_back(find_seed(b, seed)->loss - find_seed(a, seed)->loss);
   }
-  const auto n = static_cast<int64_t>(out.deltas.size());
   const TTest own = t_test(out.deltas);
   out.delta = own.mean;
   out.sd_seeds = own.sd;
   out.ci95_unpooled = own.ci95;
   out.p_unpooled = own.p;
   out.p_sign = sign_test(out.deltas);
-  TTest used = own;
-  if (n >= 2) {
-    const bool pool = n < kOwnSpreadSeeds && pooled.df > own.df;
-    out.interval_over = pool ? "seeds, pooled sd" : "seeds";
-    // A difference of two cells has twice the variance of one.
-    used = pool ? t_test_with_sd(own.mean, std::sqrt(2.0 * pooled.mean_square), pooled.df, n) : own;
+  const PairedTest paired = paired_test(out.deltas, pooled);
+  const TTest& used = paired.test;
+  if (out.deltas.size() >= 2) {
+    out.interval_over = paired.pooled ? "seeds, pooled sd" : "seeds";
   }
   out.sd_used = used.sd;
   out.df = used.df;

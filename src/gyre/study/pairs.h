@@ -40,9 +40,6 @@ struct PairResult {
   std::string verdict;  // "better" | "worse" | "no difference seen"; of b
 };
 
-/// From this many seeds on a pair's own spread is used, below it the spread pooled over all arms.
-inline constexpr int64_t kOwnSpreadSeeds = 5;
-
 /// One result per arm after the first that shares a seed with it.
 std::vector<PairResult> compare_pairs(const std::vector<ArmLosses>& arms);
 

@@ -131,6 +131,16 @@ Residual two_way_residual(const std::vector<TableCell>& table) {
   return out;
 }
 
+PairedTest paired_test(std::span<const double> differences, const Residual& pooled) {
+  const TTest own = t_test(differences);
+  const auto n = static_cast<int64_t>(differences.size());
+  if (n < 2 || n >= kOwnSpreadSeeds || !(pooled.df > own.df)) {
+    return {own, false};
+  }
+  // A difference of two cells has twice the variance of one.
+  return {t_test_with_sd(own.mean, std::sqrt(2.0 * pooled.mean_square), pooled.df, n), true};
+}
+
 double sign_test(std::span<const double> values) {
   const auto below = std::count_if(values.begin(), values.end(), [](double x) { return x < 0; });
   const auto above = std::count_if(values.begin(), values.end(), [](double x) { return x > 0; });

@@ -54,6 +54,16 @@ struct Residual {
 };
 Residual two_way_residual(const std::vector<TableCell>& cells);
 
+/// From this many pairs on their own spread is used, below it one pooled over a whole table.
+inline constexpr int64_t kOwnSpreadSeeds = 5;
+
+/// t test of paired differences of two columns of a table whose residual is `pooled`.
+struct PairedTest {
+  TTest test;
+  bool pooled = false;
+};
+PairedTest paired_test(std::span<const double> differences, const Residual& pooled);
+
 /// Two-sided exact sign test; zeros are dropped. p = 1 without values.
 double sign_test(std::span<const double> values);
 

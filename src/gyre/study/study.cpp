@@ -161,6 +161,14 @@ const CellRecord* record_of(const StudyCells& study, const std::string& arm) {
   return found == study.records.end() ? nullptr : &*found;
 }
 
+std::vector<TableCell> log_memory(const std::vector<CellRecord>& records) {
+  std::vector<TableCell> cells;
+  for (const CellRecord& record : records) {
+    cells.push_back({static_cast<int64_t>(record.arm), record.seed, std::log(record.peak_rss_mib)});
+  }
+  return cells;
+}
+
 void add_overhead(const StudySetup& setup, const StudyCells& study, const data::Dataset& dataset,
                   const Share& share, Comparison& comparison) {
   const ArmSummary& first = comparison.arms.front();
@@ -175,8 +183,12 @@ void add_overhead(const StudySetup& setup, const StudyCells& study, const data::
     const train::RunManifest& b = record->manifest;
     const StepRatio time = time_steps({a.model, a.plan}, {b.model, b.plan}, dataset, setup.train,
                                       setup.overhead_seconds);
+    const MemoryRatio memory = memory_ratio(log_memory(study.records),
+                                            static_cast<int64_t>(record_of(study, first.name)->arm),
+                                            static_cast<int64_t>(record->arm));
     comparison.overhead.push_back({arm.name, first.name, b.params - a.params, time.n_pairs,
-                                   time.ratio, arm.peak_rss_mib / first.peak_rss_mib, time.ci95});
+                                   time.ratio, time.ci95, memory.ratio, memory.ci95,
+                                   memory.n_seeds});
   }
 }
 

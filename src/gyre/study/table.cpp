@@ -157,10 +157,11 @@ std::string frequency_lines(const Comparison& c) {
         f.suppressed_initial.size(), " at the start), ", f.bands.gathered, " at 1.8 to 2.4 x\n");
   }
   for (const Overhead& o : c.overhead) {
-    out +=
-        str("  ", o.arm, " against ", o.against, ": +", o.extra_params, " parameters, step time x ",
-            fixed(o.step_time_ratio, 3), " (", fixed(o.ci95.lo, 3), " to ", fixed(o.ci95.hi, 3),
-            ", ", o.n_pairs, " pairs), memory x ", fixed(o.peak_rss_ratio, 3), "\n");
+    out += str("  ", o.arm, " against ", o.against, ": +", o.extra_params,
+               " parameters, step time x ", fixed(o.step_time_ratio, 3), " (", fixed(o.ci95.lo, 3),
+               " to ", fixed(o.ci95.hi, 3), ", ", o.n_pairs, " pairs), memory x ",
+               fixed(o.peak_rss_ratio, 3), " (", fixed(o.peak_rss_ci95.lo, 3), " to ",
+               fixed(o.peak_rss_ci95.hi, 3), ", ", o.n_seeds, " seeds)\n");
   }
   return out.empty() ? "" : "\nLearned frequencies\n" + out;
 }

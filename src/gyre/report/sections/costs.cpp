@@ -67,16 +67,18 @@ Section overhead_section(const Comparison& c) {
   table.column("Extra parameters", Align::Right);
   table.column("Step time, ratio", Align::Right);
   table.column("95 % interval", Align::Right);
-  table.column("Pairs of runs", Align::Right);
+  table.column("Pairs of steps", Align::Right);
   table.column("Peak memory, ratio", Align::Right);
+  table.column("95 % interval", Align::Right);
+  table.column("Seeds", Align::Right);
   Csv csv({"arm", "against", "extra_params", "step_time_ratio", "ci95_lo", "ci95_hi", "n_pairs",
-           "peak_rss_ratio", "evidence"});
+           "peak_rss_ratio", "peak_rss_ci95_lo", "peak_rss_ci95_hi", "n_seeds", "evidence"});
   for (const Overhead& o : c.overhead) {
     table.row({arm_label(c, o.arm), escape(o.against), "+" + whole(o.extra_params),
                fixed(o.step_time_ratio, 3), ratio_interval(o.ci95), whole(o.n_pairs),
-               fixed(o.peak_rss_ratio, 3)});
+               fixed(o.peak_rss_ratio, 3), ratio_interval(o.peak_rss_ci95), whole(o.n_seeds)});
     csv.row(o.arm, o.against, o.extra_params, o.step_time_ratio, o.ci95.lo, o.ci95.hi, o.n_pairs,
-            o.peak_rss_ratio, "measured");
+            o.peak_rss_ratio, o.peak_rss_ci95.lo, o.peak_rss_ci95.hi, o.n_seeds, "measured");
   }
   section.html(table.html());
   section.html(
