@@ -36,6 +36,16 @@ class Reader {
     }
   }
 
+  // A key that older files lack: `value` keeps its default.
+  template <class T>
+  void read_optional(const char* key, T& value) {
+    if (object_.contains(key)) {
+      read(key, value);
+    } else {
+      seen_.emplace_back(key);
+    }
+  }
+
   const Json& member(const char* key) {
     seen_.emplace_back(key);
     if (!object_.contains(key)) {
@@ -87,9 +97,13 @@ Json layer_to_json(const LayerPlan& layer) {
               {"amplitude", layer.amplitude},
               {"logit_scale", layer.logit_scale},
               {"slopes", layer.slopes},
+              {"decay", layer.decay},
+              {"query_growth", layer.query_growth},
+              {"query_growth_floor", layer.query_growth_floor},
               {"mask", Json{{"window", layer.mask.window},
                             {"dilation", layer.mask.dilation},
-                            {"n_global", layer.mask.n_global}}}};
+                            {"n_global", layer.mask.n_global},
+                            {"chunk", layer.mask.chunk}}}};
 }
 
 LayerPlan layer_from_json(const Json& json, const std::string& owner) {
@@ -99,10 +113,14 @@ LayerPlan layer_from_json(const Json& json, const std::string& owner) {
   reader.read("amplitude", layer.amplitude);
   reader.read("logit_scale", layer.logit_scale);
   reader.read("slopes", layer.slopes);
+  reader.read_optional("decay", layer.decay);
+  reader.read_optional("query_growth", layer.query_growth);
+  reader.read_optional("query_growth_floor", layer.query_growth_floor);
   Reader mask(reader.member("mask"), owner);
   mask.read("window", layer.mask.window);
   mask.read("dilation", layer.mask.dilation);
   mask.read("n_global", layer.mask.n_global);
+  mask.read_optional("chunk", layer.mask.chunk);
   mask.finish();
   reader.finish();
   return layer;
@@ -110,7 +128,8 @@ LayerPlan layer_from_json(const Json& json, const std::string& owner) {
 
 [[noreturn]] void bad_mask(std::string_view text, std::string_view why) {
   throw Error(Code::Usage, "mask '", text, "': ", why,
-              "; use full, window:128, dilated:64x4, window:128+global:4, or several with '/'");
+              "; use full, window:128, dilated:64x4, chunk:8192, window:128+global:4, or several "
+              "with '/'");
 }
 
 int64_t positive(std::string_view digits, std::string_view text) {
@@ -147,6 +166,8 @@ void parse_window(std::string_view part, std::string_view text, MaskSpec& mask) 
     }
     mask.window = positive(sizes[0], text);
     mask.dilation = positive(sizes[1], text);
+  } else if (part.starts_with("chunk:")) {
+    mask.chunk = positive(part.substr(6), text);
   } else {
     bad_mask(text, str("unknown mask '", part, "'"));
   }
@@ -189,6 +210,11 @@ std::string plan_to_json(const PositionPlan& plan) {
       std::for_each(group.begin(), group.end(), check_finite);
     }
     std::for_each(layer.slopes.begin(), layer.slopes.end(), check_finite);
+    std::for_each(layer.decay.begin(), layer.decay.end(), check_finite);
+    for (const double value :
+         {layer.amplitude, layer.logit_scale, layer.query_growth, layer.query_growth_floor}) {
+      check_finite(value);
+    }
     layers.push_back(layer_to_json(layer));
   }
   const Json json{{"schema", kSchema},
@@ -199,6 +225,7 @@ std::string plan_to_json(const PositionPlan& plan) {
                                     {"lr", plan.learning.lr},
                                     {"clip", plan.learning.clip}}},
                   {"slope_convention", plan.slope_convention},
+                  {"length_rule", plan.length_rule},
                   {"layers", std::move(layers)}};
   return json.dump();
 }
@@ -222,6 +249,7 @@ PositionPlan plan_from_json(const std::string& text, const std::string& owner) {
   learning.read("clip", plan.learning.clip);
   learning.finish();
   reader.read("slope_convention", plan.slope_convention);
+  reader.read_optional("length_rule", plan.length_rule);
   const Json& layers = reader.member("layers");
   if (!layers.is_array()) {
     throw Error(Code::Format, owner, ": 'layers' of the position plan is not a list");

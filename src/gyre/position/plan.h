@@ -18,7 +18,8 @@ namespace gyre::position {
 enum class PairLayout { Interleaved, Halves };
 
 /// Which keys j a query i may see. Always causal (j <= i). A key is seen when
-///   no window is set, or i - j < window * dilation and (i - j) % dilation == 0,
+///   it is in reach: with a window, i - j < window * dilation and (i - j) % dilation == 0; with
+///   chunks, i and j lie in the same one (never both a window and chunks),
 ///   or j < n_global, or i < n_global (the first tokens see and are seen by all, as in Longformer).
 struct MaskSpec {
   int64_t window = 0;    // keys seen per query, itself included; 0 = all
@@ -32,9 +33,10 @@ struct MaskSpec {
     }
     const int64_t distance = i - j;
     const bool near = window == 0 || (distance < window * dilation && distance % dilation == 0);
-    return near || j < n_global || i < n_global;
+    const bool together = chunk == 0 || i / chunk == j / chunk;
+    return (near && together) || j < n_global || i < n_global;
   }
-  bool full() const { return window == 0; }
+  bool full() const { return window == 0 && chunk == 0; }
   bool operator==(const MaskSpec&) const = default;
 };
 
@@ -94,8 +96,9 @@ double wavelength_tokens(double inv_freq);
 std::string plan_to_json(const PositionPlan& plan);
 PositionPlan plan_from_json(const std::string& text, const std::string& owner);
 
-/// "window:128", "dilated:64x4" (64 keys, every 4th), "window:128+global:4", "full"; "/" alternates
-/// over layers: "window:128/full". Returns one MaskSpec per layer. Error(Usage) on anything else.
+/// "window:128", "dilated:64x4" (64 keys, every 4th), "chunk:8192" (keys of the query's own chunk),
+/// "window:128+global:4", "full"; "/" alternates over layers: "window:128/full". Returns one
+/// MaskSpec per layer. Error(Usage) on anything else.
 std::vector<MaskSpec> parse_masks(std::string_view text, int64_t n_layers);
 
 }  // namespace gyre::position

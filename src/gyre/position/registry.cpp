@@ -40,7 +40,9 @@ PositionPlan make_plan(std::string_view spec, std::string_view masks, const Plan
   PositionPlan plan = make_scheme(spec)->plan(request);
   const std::vector<MaskSpec> layer_masks = parse_masks(masks, request.n_layers);
   for (size_t n = 0; n < plan.layers.size(); ++n) {
-    plan.layers[n].mask = layer_masks[n];
+    if (!layer_masks[n].full()) {
+      plan.layers[n].mask = layer_masks[n];
+    }
   }
   return plan;
 }

@@ -47,7 +47,7 @@ class SchemeOf final : public Scheme {
 std::unique_ptr<Scheme> make_scheme(std::string_view spec);
 
 /// make_scheme(spec)->plan(request), with masks ("full", "window:128/full", ...) laid over the
-/// layers.
+/// layers. A layer whose mask is "full" keeps the one its scheme gives it; any other replaces it.
 PositionPlan make_plan(std::string_view spec, std::string_view masks, const PlanRequest& request);
 
 }  // namespace gyre::position

@@ -1,5 +1,6 @@
 #include "gyre/position/schemes/common.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gyre/base/error.h"
@@ -25,6 +26,36 @@ void check_head_dim(std::string_view scheme, const PlanRequest& request) {
     throw Error(Code::Usage, scheme, ": the head dim must be even to form pairs, got ",
                 request.head_dim);
   }
+}
+
+void check_interval(std::string_view scheme, const char* option, int64_t interval) {
+  if (interval < 1) {
+    throw Error(Code::Usage, scheme, ": '", option, "' must be 1 or more layers, got ", interval);
+  }
+}
+
+void check_size(std::string_view scheme, const char* option, int64_t size) {
+  if (size < 0) {
+    throw Error(Code::Usage, scheme, ": '", option, "' must be 0 or more tokens, got ", size);
+  }
+}
+
+int64_t kept_pairs(std::string_view scheme, double p, int64_t head_dim) {
+  if (!(p >= 0.0 && p <= 1.0)) {
+    throw Error(Code::Usage, scheme, ": 'p' must be in [0, 1], got ", p);
+  }
+  return static_cast<int64_t>(std::floor(p * static_cast<double>(head_dim) / 2.0));
+}
+
+std::vector<double> proportional_bands(std::string_view scheme, double base, double p,
+                                       int64_t head_dim) {
+  std::vector<double> bands = geometric_bands(base, head_dim / 2, head_dim);
+  std::fill(bands.begin() + kept_pairs(scheme, p, head_dim), bands.end(), 0.0);
+  return bands;
+}
+
+bool is_last_of_every(int64_t interval, size_t n) {
+  return (static_cast<int64_t>(n) + 1) % interval == 0;
 }
 
 PositionPlan rotary_plan(const PlanRequest& request, PairLayout layout,

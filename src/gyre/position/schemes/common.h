@@ -16,6 +16,21 @@ std::vector<double> geometric_bands(double base, int64_t n_pairs, int64_t width)
 void check_base(std::string_view scheme, double base);
 void check_head_dim(std::string_view scheme, const PlanRequest& request);
 
+/// Error(Usage) unless an interval of layers is 1 or more / a size in tokens is 0 or more.
+void check_interval(std::string_view scheme, const char* option, int64_t interval);
+void check_size(std::string_view scheme, const char* option, int64_t size);
+
+/// int(p*D/2), the pairs that p-RoPE leaves turning; Error(Usage) unless 0 <= p <= 1. Barbero et
+/// al. 2025, app. A, arXiv:2410.06205.
+int64_t kept_pairs(std::string_view scheme, double p, int64_t head_dim);
+
+/// base^(-2m/D) for the first kept_pairs, 0 for the rest of the D/2.
+std::vector<double> proportional_bands(std::string_view scheme, double base, double p,
+                                       int64_t head_dim);
+
+/// Whether layer n is the last of its group of `interval`: n = interval-1, 2*interval-1, ...
+bool is_last_of_every(int64_t interval, size_t n);
+
 /// n_layers layers that rotate alike.
 ///
 /// inv_freq  [P]; the pairs lie in the leading 2P channels

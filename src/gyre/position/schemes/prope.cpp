@@ -2,9 +2,7 @@
 // unrotated. cut=low drops the slowest pairs (the published scheme), cut=high the fastest (its
 // "reversed" arm).
 #include <algorithm>
-#include <cmath>
 
-#include "gyre/base/error.h"
 #include "gyre/position/schemes/common.h"
 
 namespace gyre::position {
@@ -42,14 +40,9 @@ struct Options {
 PositionPlan plan(const Options& options, const PlanRequest& request) {
   check_base("prope", options.base);
   check_head_dim("prope", request);
-  if (!(options.p >= 0.0 && options.p <= 1.0)) {
-    throw Error(Code::Usage, "prope: 'p' must be in [0, 1], got ", options.p);
-  }
   const int64_t n_pairs = request.head_dim / 2;
   std::vector<double> bands = geometric_bands(options.base, n_pairs, request.head_dim);
-  // rope_angles = int(p * head_dim // 2), Barbero et al. 2025, app. A, arXiv:2410.06205
-  const auto kept =
-      static_cast<int64_t>(std::floor(options.p * static_cast<double>(request.head_dim) / 2.0));
+  const int64_t kept = kept_pairs("prope", options.p, request.head_dim);
   const int64_t dropped = n_pairs - kept;
   const auto first = options.cut == Cut::Low ? bands.begin() + kept : bands.begin();
   std::fill(first, first + dropped, 0.0);
