@@ -1,38 +1,16 @@
 #include "gyre/tensor/ggml_types.h"
 
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
 
 #include "gyre/base/error.h"
+#include "gyre/tensor/small_floats.h"
 
 namespace gyre::tensor {
 namespace {
 
-template <class T>
-T read(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-double f32(const std::byte* at) {
-  return read<float>(at);
-}
-double f64(const std::byte* at) {
-  return read<double>(at);
-}
-double f16(const std::byte* at) {
-  return half_to_double(read<uint16_t>(at));
-}
-double bf16(const std::byte* at) {
-  return bfloat16_to_double(read<uint16_t>(at));
-}
-
 constexpr GgmlType kTypes[] = {
-    {0, "F32", 1, 4, f32},
-    {1, "F16", 1, 2, f16},
+    {0, "F32", 1, 4, decode_f32},
+    {1, "F16", 1, 2, decode_f16},
     {2, "Q4_0", 32, 18, nullptr},
     {3, "Q4_1", 32, 20, nullptr},
     {6, "Q5_0", 32, 22, nullptr},
@@ -57,9 +35,9 @@ constexpr GgmlType kTypes[] = {
     {25, "I16", 1, 2, nullptr},
     {26, "I32", 1, 4, nullptr},
     {27, "I64", 1, 8, nullptr},
-    {28, "F64", 1, 8, f64},
+    {28, "F64", 1, 8, decode_f64},
     {29, "IQ1_M", 256, 56, nullptr},
-    {30, "BF16", 1, 2, bf16},
+    {30, "BF16", 1, 2, decode_bf16},
     // 31 to 33 (Q4_0_4_4, Q4_0_4_8, Q4_0_8_8): Q4_0 in another order, no longer written
     {31, "Q4_0_4_4", 32, 18, nullptr},
     {32, "Q4_0_4_8", 32, 18, nullptr},
@@ -90,21 +68,6 @@ std::string ggml_type_name(uint32_t id) {
 uint64_t gguf_type_bytes(GgufType type) {
   static constexpr std::array<uint8_t, 13> kBytes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return kBytes.at(static_cast<size_t>(type));
-}
-
-double half_to_double(uint16_t bits) {
-  const int exponent = (bits >> 10U) & 31;
-  const double fraction = bits & 1023;
-  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-  if (exponent == 31) {
-    return fraction == 0 ? sign * INFINITY : NAN;
-  }
-  return sign *
-         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024.0 + fraction, exponent - 25));
-}
-
-double bfloat16_to_double(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16U);
 }
 
 }  // namespace gyre::tensor

@@ -23,8 +23,4 @@ const GgmlType* ggml_type(uint32_t id);
 /// Bytes of one metadata number; 0 for texts and arrays.
 uint64_t gguf_type_bytes(GgufType type);
 
-/// IEEE half and bfloat16 to double, exact.
-double half_to_double(uint16_t bits);
-double bfloat16_to_double(uint16_t bits);
-
 }  // namespace gyre::tensor

@@ -12,6 +12,7 @@
 #include "gyre/tensor/ggml_types.h"
 #include "gyre/tensor/gguf_testing.h"
 #include "gyre/tensor/header_text.h"
+#include "gyre/tensor/small_floats.h"
 
 namespace gyre::tensor {
 namespace {

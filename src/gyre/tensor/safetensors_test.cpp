@@ -1,4 +1,5 @@
-// Round trips, the byte layout by hand, and every way a file can lie.
+// Round trips, the byte layout by hand, and how a file can lie about places; what lies a header's
+// JSON can hold is in safetensors_hostile_test.cpp.
 #include "gyre/tensor/safetensors.h"
 
 #include <ATen/ops/arange.h>
@@ -96,16 +97,14 @@ TEST_F(Safetensors, RefusesLies) {
             "tensor a follows a gap");
   EXPECT_EQ(read_message(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "ab"),
             "1 bytes after the last tensor");
-  EXPECT_EQ(read_message(R"({"a":{"dtype":"Q9","shape":[1],"data_offsets":[0,1]}})", "a"),
-            "tensor a has type Q9, which is not supported");
-  EXPECT_EQ(read_message(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", "a"),
-            "tensor a: impossible shape");
   EXPECT_EQ(
       read_message(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,1]}})",
                    "a"),
       "tensor a: impossible shape");
-  EXPECT_EQ(read_message("[1]", ""), "header is not a JSON object");
-  EXPECT_TRUE(read_message(R"({"a":{"dtype":"U8"}})", "").starts_with("malformed header: "));
+  EXPECT_EQ(read_message(R"({"a":{"dtype":"F32","shape":[0,4294967296,4294967296],)"
+                         R"("data_offsets":[0,0]}})",
+                         ""),
+            "tensor a: impossible shape");
 }
 
 TEST_F(Safetensors, RefusesCutFiles) {
@@ -119,6 +118,7 @@ TEST_F(Safetensors, NamesMissingRepeatedAndForeignTensors) {
   write_safetensors(path_, {{"a", at::ones({2})}});
   const SafetensorsFile file(path_);
   EXPECT_EQ(message([&] { file.load("b"); }), "tensor b is missing");
+  EXPECT_EQ(file.header().find("b"), nullptr);
   EXPECT_EQ(message([&] {
               write_safetensors(path_, {{"a", at::ones({1})}, {"a", at::ones({1})}});
             }),
