@@ -49,8 +49,18 @@ function(gyre_tests name library tests)
       GYRE_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" GYRE_PROGRAM="${CMAKE_BINARY_DIR}/gyre")
     target_link_libraries(${name}_test PRIVATE ${library} gyre_warnings nlohmann_json::nlohmann_json
                           GTest::gtest GTest::gtest_main)
+    # Labels for `ctest -L`, e.g. unit-base: golden (losses per step kept in testing/golden), e2e (whole
+    # runs of the program) or unit (all others), and the module.
+    set(kind unit)
+    if(name STREQUAL cli)
+      set(kind e2e)
+    endif()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT 300 LABELS ${name})
+                         TEST_FILTER "-*Golden.*" TEST_LIST ${name}_${kind}
+                         PROPERTIES TIMEOUT 300 LABELS ${kind}-${name})
+    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         TEST_FILTER "*Golden.*" TEST_LIST ${name}_golden
+                         PROPERTIES TIMEOUT 300 LABELS golden-${name})
   endif()
 endfunction()
 
