@@ -38,14 +38,36 @@ PositionPlan sample() {
   layer.amplitude = 1.1386294361119891;
   layer.logit_scale = 0.7;
   layer.slopes = {0.5, std::exp2(-8.0 / 3.0)};
-  layer.mask = {64, 4, 2};
+  layer.decay = {0.1, 0.0, 2.0 / 3.0};
+  layer.query_growth = 0.1;
+  layer.query_growth_floor = 4096.5;
+  layer.mask = {64, 4, 2, 0};
+  plan.length_rule = "one table up to 4096 tokens, another beyond";
   plan.layers = {layer, LayerPlan{}};
+  plan.layers[1].mask.chunk = 32;
   return plan;
 }
 
 TEST(Plan, ReadsBackExactlyFromJson) {
   EXPECT_EQ(plan_from_json(plan_to_json(sample()), "test"), sample());
   EXPECT_EQ(plan_from_json(plan_to_json({}), "test"), PositionPlan{});
+}
+
+TEST(Plan, ReadsFilesWrittenBeforeDecayChunksAndLengthRules) {
+  // As gyre wrote a plan before these fields existed.
+  const PositionPlan old = plan_from_json(
+      R"({"schema":"gyre.plan/1","layout":"halves","head_dim":4,"rotary_dim":2,)"
+      R"("learning":{"sharing":"none","lr":0.0,"clip":0.0},"slope_convention":"",)"
+      R"("layers":[{"inv_freq":[[0.5]],"amplitude":1.0,"logit_scale":1.0,"slopes":[],)"
+      R"("mask":{"window":3,"dilation":1,"n_global":0}}]})",
+      "old run");
+  PositionPlan expected;
+  expected.head_dim = 4;
+  expected.rotary_dim = 2;
+  expected.layers.resize(1);
+  expected.layers[0].inv_freq = {{0.5}};
+  expected.layers[0].mask.window = 3;
+  EXPECT_EQ(old, expected);
 }
 
 std::string edited(const std::string& from, const std::string& to) {
@@ -78,6 +100,10 @@ TEST(Plan, RefusesToStoreWhatJsonCannotHold) {
   plan.layers[0].inv_freq[0][1] = std::numeric_limits<double>::quiet_NaN();
   expect_error([&] { plan_to_json(plan); }, Code::Format,
                "position plan: cannot store the value nan as JSON");
+  plan = sample();
+  plan.layers[1].amplitude = std::numeric_limits<double>::infinity();
+  expect_error([&] { plan_to_json(plan); }, Code::Format,
+               "position plan: cannot store the value inf as JSON");
 }
 
 TEST(Plan, WavelengthIsTheTurnInTokens) {
@@ -94,6 +120,8 @@ TEST(Plan, ReadsEveryMask) {
   EXPECT_EQ(parse_masks("dilated:64x4", 1)[0], (MaskSpec{64, 4, 0}));
   EXPECT_EQ(parse_masks("window:128+global:4", 1)[0], (MaskSpec{128, 1, 4}));
   EXPECT_EQ(parse_masks("dilated:8x2+global:1", 1)[0], (MaskSpec{8, 2, 1}));
+  EXPECT_EQ(parse_masks("chunk:8192", 1)[0], (MaskSpec{0, 1, 0, 8192}));
+  EXPECT_EQ(parse_masks("chunk:4+global:2", 1)[0], (MaskSpec{0, 1, 2, 4}));
 }
 
 TEST(Plan, AlternatesMasksOverLayers) {
@@ -120,6 +148,10 @@ TEST(Plan, MasksSeeWhatTheirDefinitionSays) {
   EXPECT_EQ(seen({3, 2, 0}), "01010100");
   EXPECT_EQ(seen({3, 1, 2}), "11011100");
   EXPECT_EQ(seen({1, 1, 6}), "11111100");  // query 5 is itself global
+  // Chunks of 4: query 5 is in 4..7; with one global token it sees 0 as well.
+  EXPECT_EQ(seen({0, 1, 0, 4}), "00001100");
+  EXPECT_EQ(seen({0, 1, 1, 4}), "10001100");
+  EXPECT_FALSE((MaskSpec{0, 1, 0, 4}).full());
 }
 
 TEST(Plan, RefusesAMaskItDoesNotKnow) {
@@ -129,10 +161,11 @@ TEST(Plan, RefusesAMaskItDoesNotKnow) {
   };
   expect("windw:4", 1,
          "unknown mask 'windw:4'; use full, window:128, dilated:64x4, "
-         "window:128+global:4, or several with '/'");
+         "chunk:8192, window:128+global:4, or several with '/'");
   expect("", 1, "unknown mask ''");
   expect("full/", 2, "unknown mask ''");
   expect("window:", 1, "expected a positive whole number, got ''");
+  expect("chunk:0", 1, "expected a positive whole number, got '0'");
   expect("window:0", 1, "expected a positive whole number, got '0'");
   expect("window:4x2", 1, "expected a positive whole number, got '4x2'");
   expect("window:99999999999999999999", 1, "expected a positive whole number");

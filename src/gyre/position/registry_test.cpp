@@ -25,7 +25,10 @@ TEST(Registry, ListsEverySchemeOnce) {
   for (const SchemeInfo& info : schemes()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
   }
-  for (const char* name : {"rope", "prope", "partial", "nope", "lerope", "frozen", "alibi"}) {
+  for (const char* name :
+       {"rope",         "prope",   "partial", "nope",         "lerope", "frozen",     "alibi",
+        "linear",       "ntk",     "dynamic", "ntk_by_parts", "yarn",   "longrope",   "llama3",
+        "proportional", "clipped", "xpos",    "gemma3",       "gemma4", "nope_every", "irope"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

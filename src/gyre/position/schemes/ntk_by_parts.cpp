@@ -47,7 +47,7 @@ PositionPlan plan(const Options& options, const PlanRequest& request) {
   const auto original =
       static_cast<double>(original_length("ntk_by_parts", options.original, request));
   PositionPlan plan = unextended_plan("ntk_by_parts", options, request);
-  if (plan.rotary_dim < 4) {
+  if (options.convention == Convention::Released && plan.rotary_dim < 4) {
     throw Error(Code::Usage, "ntk_by_parts: needs at least two pairs, got ", plan.rotary_dim,
                 " channels");
   }

@@ -7,10 +7,6 @@ namespace {
 
 using namespace testing;
 
-TEST(Partial, EqualsThePublishedTables) {
-  expect_published_tables("partial");
-}
-
 TEST(Partial, RespacesTheWholeRangeOverTheSlice) {
   // Half of 16 channels: 4 pairs with exponents 0, 1/4, 1/2, 3/4; p-RoPE would keep 0, 1/8, 1/4,
   // 3/8.

@@ -9,10 +9,6 @@ namespace {
 
 using namespace testing;
 
-TEST(PRope, EqualsThePublishedTables) {
-  expect_published_tables("prope");
-}
-
 TEST(PRope, KeepsExactlyIntPTimesHalfTheHead) {
   // R12: int(p * d // 2) evaluated in Python for each pair; the ends are 0 and all.
   const struct {

@@ -6,10 +6,6 @@ namespace {
 
 using namespace testing;
 
-TEST(Rope, EqualsThePublishedTables) {
-  expect_published_tables("rope");
-}
-
 TEST(Rope, HasThirtyTwoBandsAtHeadDim64) {
   // L02: theta_m = b^(-2m/d); band 16 of 32 is b^(-1/2) = 1/100.
   const auto bands = bands_of("rope", 64);

@@ -1,9 +1,9 @@
-// Helpers of the scheme tests: published tables, and the text of an expected fault.
+// Helpers of the scheme tests: a plan's bands, a run directory, and the text of an expected fault.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,13 +13,24 @@ namespace gyre::position::testing {
 
 /// First layer, first group of a plan; empty when nothing rotates.
 std::vector<double> bands_of(const std::string& spec, int64_t head_dim);
+std::vector<double> bands_of(const std::string& spec, const PlanRequest& request);
 
-/// Every table of the given scheme in testdata/frequency_tables.json (its "source" says where the
-/// numbers come from), to one unit in the last place of a double.
-void expect_published_tables(const std::string& scheme);
+/// A run directory whose last frequencies are the given text, "[[[1.0,0.5]]]"; removed at the end.
+class TemporaryRun {
+ public:
+  explicit TemporaryRun(const std::string& inv_freq);
+  ~TemporaryRun();
+  TemporaryRun(const TemporaryRun&) = delete;
+  TemporaryRun& operator=(const TemporaryRun&) = delete;
+  std::string path() const { return folder_.string(); }
 
-/// Head count -> released ALiBi slopes, from the same file.
-std::map<int64_t, std::vector<double>> published_slopes();
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Element by element, to a relative tolerance; says which entry differs.
+void expect_close(const std::vector<double>& actual, const std::vector<double>& expected,
+                  double relative = 1e-14);
 
 void expect_usage_error(const std::string& spec, const PlanRequest& request,
                         const std::string& message);

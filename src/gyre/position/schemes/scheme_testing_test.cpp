@@ -1,52 +1,43 @@
 // Bodies of scheme_testing.h; the name puts it into the test program only.
 #include "gyre/position/schemes/scheme_testing.h"
 
-#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
 
 #include "gyre/base/error.h"
-#include "gyre/base/files.h"
 
 namespace gyre::position::testing {
-namespace {
-
-nlohmann::json published() {
-  return nlohmann::json::parse(
-      read_file(GYRE_SOURCE_DIR "/src/gyre/position/testdata/frequency_tables.json"));
-}
-
-}  // namespace
 
 std::vector<double> bands_of(const std::string& spec, int64_t head_dim) {
-  const auto plan = make_plan(spec, "full", {.head_dim = head_dim});
+  return bands_of(spec, PlanRequest{.head_dim = head_dim});
+}
+
+std::vector<double> bands_of(const std::string& spec, const PlanRequest& request) {
+  const auto plan = make_plan(spec, "full", request);
   return plan.layers[0].inv_freq.empty() ? std::vector<double>{} : plan.layers[0].inv_freq[0];
 }
 
-void expect_published_tables(const std::string& scheme) {
-  const nlohmann::json file = published();
-  int found = 0;
-  for (const auto& table : file["tables"]) {
-    const std::string spec = table["spec"];
-    if (spec.substr(0, spec.find(':')) != scheme) {
-      continue;
-    }
-    ++found;
-    const auto expected = table["inv_freq"].get<std::vector<double>>();
-    const auto actual = bands_of(spec, table["head_dim"]);
-    ASSERT_EQ(actual.size(), expected.size()) << table["model"];
-    for (size_t m = 0; m < expected.size(); ++m) {
-      EXPECT_NEAR(actual[m], expected[m], 2.3e-16 * expected[m]) << table["model"] << " band " << m;
-    }
-  }
-  EXPECT_GT(found, 0);
+TemporaryRun::TemporaryRun(const std::string& inv_freq) {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  folder_ = std::filesystem::temp_directory_path() /
+            str("gyre-run-", ::getpid(), "-", test->test_suite_name(), "-", test->name());
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "frequencies.jsonl")
+      << R"({"schema":"gyre.frequency/1","step":1,"alpha":[],"inv_freq":)" << inv_freq << "}\n";
 }
 
-std::map<int64_t, std::vector<double>> published_slopes() {
-  std::map<int64_t, std::vector<double>> out;
-  const nlohmann::json slopes = published()["alibi"];
-  for (const auto& [n_heads, values] : slopes.items()) {
-    out[std::stoll(n_heads)] = values.get<std::vector<double>>();
+TemporaryRun::~TemporaryRun() {
+  std::filesystem::remove_all(folder_);
+}
+
+void expect_close(const std::vector<double>& actual, const std::vector<double>& expected,
+                  double relative) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t m = 0; m < expected.size(); ++m) {
+    EXPECT_NEAR(actual[m], expected[m], relative * std::abs(expected[m])) << "entry " << m;
   }
-  return out;
 }
 
 void expect_usage_error(const std::string& spec, const PlanRequest& request,
