@@ -13,14 +13,14 @@ namespace gyre::inspect {
 enum class RawType { Null, Bool, Number, Text, List, Object };
 
 struct RawKey {
-  std::string path;  // "rope_parameters.full_attention.rope_theta"
+  std::string path{};  // "rope_parameters.full_attention.rope_theta"
   RawType type = RawType::Null;
-  std::string text;                // text of a scalar as written; short form of lists and objects
-  double number = 0.0;             // Number and Bool; NaN when it is none
-  std::vector<double> numbers;     // a list of numbers
-  std::vector<std::string> texts;  // a list of texts
-  bool repeated = false;           // the same key stands twice in one object
-  bool used = false;               // resolution read it
+  std::string text{};                // text of a scalar as written; short form of lists and objects
+  double number = 0.0;               // Number and Bool; NaN when it is none
+  std::vector<double> numbers{};     // a list of numbers
+  std::vector<std::string> texts{};  // a list of texts
+  bool repeated = false;             // the same key stands twice in one object
+  bool used = false;                 // resolution read it
 };
 
 class RawConfig {
