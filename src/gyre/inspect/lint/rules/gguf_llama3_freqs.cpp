@@ -1,0 +1,46 @@
+// A Llama 3.1 GGUF without its rope_freqs tensor.
+#include <cmath>
+
+#include "gyre/inspect/lint/view.h"
+
+namespace gyre::inspect {
+namespace {
+
+std::vector<Finding> check(const ResolvedModel& model) {
+  if (model.source != SourceKind::Gguf || model.model_type != "llama") {
+    return {};
+  }
+  for (const ResolvedModel::Table& table : model.tables) {
+    if (table.name.find("rope_freqs") != std::string::npos ||
+        table.name.find("rope_factors") != std::string::npos) {
+      return {};
+    }
+  }
+  const RawKey* type = gguf_key(model, "rope.scaling.type");
+  const double length = gguf_number(model, "context_length");
+  const double vocab = gguf_number(model, "vocab_size");
+  if (gguf_number(model, "rope.freq_base") != 5e5 || !(length > 8192.0) ||
+      (type != nullptr && type->text != "none") || (vocab < 128256.0 || vocab > 128320.0)) {
+    return {};
+  }
+  const bool certain = length == 131072.0 && vocab == 128256.0;
+  return {(certain ? error : warning)(
+      "rope_freqs.weight", "nothing", "64 values, the first 29 are 1, the last 29 are 8",
+      str("base 500000 and length ", text_of(length), " as in Llama 3.1, but no rope_freqs.weight ",
+          "tensor; GGUF has no other way to say llama3 scaling, so long contexts degrade; convert ",
+          "again"))};
+}
+
+}  // namespace
+
+Rule gguf_llama3_freqs_rule() {
+  return {"gguf-llama3-freqs",
+          Severity::Error,
+          "GGUF has no llama3 scaling type; the scaling is a tensor of divisors, and without "
+          "it long contexts degrade.",
+          "Convert again with a converter that writes rope_freqs.weight.",
+          "ggml-org/llama.cpp#8650, ik_llama.cpp#402",
+          check};
+}
+
+}  // namespace gyre::inspect
