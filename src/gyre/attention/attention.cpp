@@ -28,7 +28,8 @@ struct Layer : torch::CustomClassHolder {
   double scale = 1.0;
 
   bool one_causal_call(int64_t n_queries, int64_t n_keys) const {
-    return mask.full() && slopes.empty() && n_queries == n_keys;
+    const bool sees_all = mask.window == 0 && (mask.chunk == 0 || mask.chunk >= n_keys);
+    return sees_all && slopes.empty() && n_queries == n_keys;
   }
   std::vector<Reach> blocks(int64_t n_queries, int64_t n_keys) const {
     return reach(mask, n_queries, n_keys, block_size(mask, !slopes.empty(), n_keys));
@@ -213,6 +214,9 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   TORCH_CHECK_VALUE(mask.window >= 0 && mask.dilation >= 1 && mask.n_global >= 0,
                     "attention: mask has window ", mask.window, ", dilation ", mask.dilation,
                     ", global tokens ", mask.n_global);
+  TORCH_CHECK_VALUE(mask.chunk >= 0 && (mask.chunk == 0 || mask.window == 0),
+                    "attention: mask has chunk ", mask.chunk, " and window ", mask.window,
+                    "; use one of them");
 }
 
 at::Tensor dense_rows(const at::Tensor& x) {

@@ -50,9 +50,17 @@ std::vector<Case> cases() {
       {"one step", {.B = 2, .H = 2, .G = 1, .T = 1, .S = 29, .D = 8}},
       {"two blocks", {.B = 1, .H = 2, .G = 1, .T = 70, .S = 70, .D = 4}}};
   const std::vector<std::pair<std::string, position::MaskSpec>> masks = {
-      {"full", {}},          {"window 1", {1, 1, 0}},   {"window 7", {7, 1, 0}},
-      {"wide", {500, 1, 0}}, {"dilated", {3, 4, 0}},    {"global", {4, 1, 3}},
-      {"mixed", {2, 5, 2}},  {"all global", {2, 1, 60}}};
+      {"full", {}},
+      {"window 1", {1, 1, 0}},
+      {"window 7", {7, 1, 0}},
+      {"wide", {500, 1, 0}},
+      {"dilated", {3, 4, 0}},
+      {"global", {4, 1, 3}},
+      {"mixed", {2, 5, 2}},
+      {"all global", {2, 1, 60}},
+      {"chunk", {0, 1, 0, 6}},
+      {"chunk and global", {0, 1, 3, 8}},
+      {"one chunk", {0, 1, 0, 500}}};
   std::vector<Case> out;
   for (const auto& [shape_name, shape] : shapes) {
     for (const auto& [mask_name, mask] : masks) {
@@ -276,6 +284,8 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   expect(b.q, b.k, b.v, layer_with({0.5}, {}), "1 slopes for 4 query heads");
   expect(b.q, b.k, b.v, layer_with({}, {4, 0, 0}),
          "mask has window 4, dilation 0, global tokens 0");
+  expect(b.q, b.k, b.v, layer_with({}, {4, 1, 0, 8}),
+         "mask has chunk 8 and window 4; use one of them");
 }
 
 }  // namespace

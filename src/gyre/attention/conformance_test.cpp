@@ -1,10 +1,12 @@
 // What every registered scheme must satisfy, under several masks: nothing here names a scheme.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -23,10 +25,17 @@ using position::PositionPlan;
 
 constexpr PlanRequest kRequest{
     .n_layers = 3, .n_heads = 6, .n_kv_heads = 3, .head_dim = 16, .train_length = 20};
-constexpr const char* kMasks[] = {"full", "window:5", "dilated:3x2", "window:4+global:2",
-                                  "window:3/full"};
+constexpr const char* kMasks[] = {
+    "full",          "window:5", "dilated:3x2",     "window:4+global:2",
+    "window:3/full", "chunk:6",  "chunk:4+global:1"};
 
-// A scheme with every option at its default; options that name a run get one with kRequest's shape.
+// A scheme with every option at its default. One that can take a run's frequencies is tested with a
+// run of kRequest's shape, and without one where it can do without.
+struct Subject {
+  std::string name;
+  std::string spec;
+};
+
 class Conformance : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -40,18 +49,34 @@ class Conformance : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(run_); }
 
-  // Adds the run to the first option called "from" that is still empty.
-  std::string spec_of(const position::SchemeInfo& info) const {
+  static bool takes_a_run(const position::SchemeInfo& info) {
     const auto scheme = info.make();
-    for (const Field& field : scheme->fields()) {
-      if (field.name == "from" && field.get().empty()) {
-        return info.name + ":from=" + run_.string();
+    const Fields fields = scheme->fields();
+    return std::any_of(fields.begin(), fields.end(),
+                       [](const Field& field) { return field.name == "from"; });
+  }
+  static bool works_alone(const position::SchemeInfo& info) {
+    try {
+      position::make_plan(info.name, "full", kRequest);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  std::vector<Subject> subjects() const {
+    std::vector<Subject> out;
+    for (const auto& info : position::schemes()) {
+      if (works_alone(info)) {
+        out.push_back({info.name, info.name});
+      }
+      if (takes_a_run(info)) {
+        out.push_back({info.name, info.name + ":from=" + run_.string()});
       }
     }
-    return info.name;
+    return out;
   }
-  PositionPlan plan_of(const position::SchemeInfo& info, const std::string& mask = "full") const {
-    return position::make_plan(spec_of(info), mask, kRequest);
+  PositionPlan plan_of(const Subject& info, const std::string& mask = "full") const {
+    return position::make_plan(info.spec, mask, kRequest);
   }
 
   std::filesystem::path run_;
@@ -68,21 +93,42 @@ Batch batch_of(const PlanRequest& request, uint64_t seed) {
                       seed);
 }
 
-at::Tensor run(const Batch& batch, const PositionPlan& plan, const position::LayerPlan& layer,
-               int64_t origin = 0, const at::Tensor& theta = {}) {
-  const at::Tensor bands = theta.defined()          ? theta
-                           : layer.inv_freq.empty() ? at::Tensor()
-                                                    : theta_tensor(layer.inv_freq);
+at::Tensor theta_of(const position::LayerPlan& layer) {
+  return layer.inv_freq.empty() ? at::Tensor() : theta_tensor(layer.inv_freq);
+}
+
+Rotation table_of(const Batch& batch, const PositionPlan& plan, const position::LayerPlan& layer,
+                  const at::Tensor& theta, int64_t first,
+                  std::optional<int64_t> origin = std::nullopt) {
+  const auto dtype = batch.q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor positions =
-      at::arange(origin, origin + batch.q.size(2), at::TensorOptions(at::kLong));
-  const auto table = batch.q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  const auto [q, k] = rotate(batch.q, batch.k,
-                             make_rotation(bands, positions, plan.layout, layer.amplitude, table));
+      at::arange(first, first + batch.q.size(2), at::TensorOptions(at::kLong));
+  return make_rotation(theta, positions, plan.layout, layer, dtype, origin);
+}
+
+at::Tensor run(const Batch& batch, const PositionPlan& plan, const position::LayerPlan& layer,
+               int64_t first = 0, const at::Tensor& theta = {}) {
+  const at::Tensor bands = theta.defined() ? theta : theta_of(layer);
+  const auto [q, k] = rotate(batch.q, batch.k, table_of(batch, plan, layer, bands, first));
   return attention(q, k, batch.v, layer);
 }
 
+// The same token by token in steps of `step`, keys kept as they were rotated.
+at::Tensor run_in_steps(const Batch& batch, const PositionPlan& plan,
+                        const position::LayerPlan& layer, int64_t step) {
+  std::vector<at::Tensor> keys, outputs;
+  for (int64_t t = 0; t < batch.q.size(2); t += step) {
+    const int64_t n = std::min(step, batch.q.size(2) - t);
+    const Batch part{batch.q.narrow(2, t, n), batch.k.narrow(2, t, n), {}, {}};
+    const auto [q, k] = rotate(part.q, part.k, table_of(part, plan, layer, theta_of(layer), t, 0));
+    keys.push_back(k);
+    outputs.push_back(attention(q, at::cat(keys, 2), batch.v.narrow(2, 0, t + n), layer));
+  }
+  return at::cat(outputs, 2);
+}
+
 TEST_F(Conformance, PlansHaveTheSizesAskedFor) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     const PositionPlan plan = plan_of(info);
     EXPECT_EQ(plan.head_dim, kRequest.head_dim) << info.name;
     EXPECT_LE(plan.rotary_dim, plan.head_dim) << info.name;
@@ -99,13 +145,15 @@ TEST_F(Conformance, PlansHaveTheSizesAskedFor) {
       }
       EXPECT_TRUE(layer.slopes.empty() || std::ssize(layer.slopes) == kRequest.n_heads)
           << info.name;
+      EXPECT_TRUE(layer.decay.empty() || std::ssize(layer.decay) == plan.n_pairs()) << info.name;
+      EXPECT_TRUE(layer.mask.window == 0 || layer.mask.chunk == 0) << info.name;
       EXPECT_EQ(layer.slopes.empty(), plan.slope_convention.empty()) << info.name;
     }
   }
 }
 
 TEST_F(Conformance, PlansReadBackExactlyFromJson) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     for (const char* mask : kMasks) {
       const PositionPlan plan = plan_of(info, mask);
       EXPECT_EQ(position::plan_from_json(position::plan_to_json(plan), "test"), plan) << info.name;
@@ -114,7 +162,7 @@ TEST_F(Conformance, PlansReadBackExactlyFromJson) {
 }
 
 TEST_F(Conformance, EveryLayerEqualsTheReference) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     for (const char* mask : kMasks) {
       const PositionPlan plan = plan_of(info, mask);
       const Batch batch = batch_of(kRequest, 31);
@@ -133,7 +181,7 @@ TEST_F(Conformance, EveryLayerEqualsTheReference) {
 }
 
 TEST_F(Conformance, GradientsEqualTheReference) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     const PositionPlan plan = plan_of(info, "window:4+global:2");
     const position::LayerPlan& layer = plan.layers[1];
     Batch batch = batch_of(kRequest, 32);
@@ -158,17 +206,35 @@ TEST_F(Conformance, GradientsEqualTheReference) {
 }
 
 TEST_F(Conformance, ShiftingEveryPositionChangesNothing) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     const PositionPlan plan = plan_of(info, "window:3/full");
     const Batch batch = batch_of(kRequest, 33);
     for (const position::LayerPlan& layer : plan.layers) {
-      expect_near(run(batch, plan, layer, 4096), run(batch, plan, layer, 0), 1e-12, 0, info.name);
+      if (layer.query_growth == 0.0) {  // depends on the position itself, by definition
+        expect_near(run(batch, plan, layer, 4096), run(batch, plan, layer, 0), 1e-12, 0, info.name);
+      }
+    }
+  }
+}
+
+TEST_F(Conformance, ContinuesFromKeptKeys) {
+  for (const auto& info : subjects()) {
+    for (const char* mask : kMasks) {
+      const PositionPlan plan = plan_of(info, mask);
+      const Batch batch = batch_of(kRequest, 36);
+      for (const position::LayerPlan& layer : plan.layers) {
+        const at::Tensor whole = run(batch, plan, layer);
+        for (const int64_t step : {1, 7}) {
+          expect_near(run_in_steps(batch, plan, layer, step), whole, 1e-12, 0,
+                      str(info.spec, " ", mask, " step ", step));
+        }
+      }
     }
   }
 }
 
 TEST_F(Conformance, TheFirstTokenReturnsItsOwnValue) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     for (const char* mask : kMasks) {
       const PositionPlan plan = plan_of(info, mask);
       const Batch batch = batch_of(kRequest, 34);
@@ -179,7 +245,7 @@ TEST_F(Conformance, TheFirstTokenReturnsItsOwnValue) {
 }
 
 TEST_F(Conformance, NoTokenSeesTheFuture) {
-  for (const auto& info : position::schemes()) {
+  for (const auto& info : subjects()) {
     for (const char* mask : kMasks) {
       const PositionPlan plan = plan_of(info, mask);
       Batch batch = batch_of(kRequest, 35);
@@ -194,7 +260,7 @@ TEST_F(Conformance, NoTokenSeesTheFuture) {
 TEST_F(Conformance, OptionsSummariseAndReadBack) {
   for (const auto& info : position::schemes()) {
     const auto defaults = info.make();
-    const auto changed = position::make_scheme(spec_of(info));
+    const auto changed = info.make();
     for (const Field& field : changed->fields()) {
       EXPECT_FALSE(field.help.empty()) << info.name << " " << field.name;
       if (field.kind == FieldKind::Choice) {

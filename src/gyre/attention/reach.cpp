@@ -25,6 +25,18 @@ void add_windowed(std::vector<Reach>& blocks, const position::MaskSpec& mask, in
   }
 }
 
+// Rows whose keys begin with their own chunk; keys before n_prefix are in the prefix.
+void add_chunked(std::vector<Reach>& blocks, const position::MaskSpec& mask, int64_t begin,
+                 int64_t end, int64_t block) {
+  for (int64_t q = begin; q < end;) {
+    const int64_t chunk_begin = q / mask.chunk * mask.chunk;
+    const int64_t n = std::min({block, end - q, chunk_begin + mask.chunk - q});
+    const int64_t k = std::max(chunk_begin, mask.n_global);
+    blocks.push_back({q, n, k, q + n - k, 1, mask.n_global, 0});
+    q += n;
+  }
+}
+
 }  // namespace
 
 std::vector<Reach> reach(const position::MaskSpec& mask, int64_t n_queries, int64_t n_keys,
@@ -37,6 +49,10 @@ std::vector<Reach> reach(const position::MaskSpec& mask, int64_t n_queries, int6
   }
   add_full(blocks, first, std::min(mask.n_global, n_keys), block);
   const int64_t begin = std::max(first, mask.n_global);
+  if (mask.chunk > 0) {
+    add_chunked(blocks, mask, begin, n_keys, block);
+    return blocks;
+  }
   for (int64_t r = 0; r < mask.dilation && begin + r < n_keys; ++r) {
     add_windowed(blocks, mask, begin + r, n_keys, block);
   }
@@ -44,8 +60,9 @@ std::vector<Reach> reach(const position::MaskSpec& mask, int64_t n_queries, int6
 }
 
 int64_t block_size(const position::MaskSpec& mask, bool biased, int64_t n_keys) {
-  if (mask.full()) {
-    return biased && n_keys > 512 ? 128 : 512;
+  if (mask.window == 0) {
+    const int64_t longest = mask.chunk == 0 ? n_keys : std::min(mask.chunk, n_keys);
+    return biased && longest > 512 ? 128 : 512;
   }
   return std::clamp<int64_t>(mask.window, 64, 256);
 }

@@ -10,7 +10,8 @@
 namespace gyre::attention {
 
 /// Queries q_begin, q_begin + step, ... and keys 0..n_prefix-1 and k_begin, k_begin + step, ...
-/// A dilated mask is one plain window per residue class, so step is its dilation.
+/// A dilated mask is one plain window per residue class, so step is its dilation. Chunks are blocks
+/// whose keys begin at the chunk.
 ///   window 3, global 2, block 2:      keys  0 1 . . . . 4 5 6 7     n_prefix 2, k_begin 4
 ///                                     query             . . x x     q_begin 6, n_queries 2
 /// All prefix keys are seen; key c of the range is seen when 0 <= offset() + a - c and, with a

@@ -22,7 +22,12 @@ std::vector<Case> cases() {
                                          {3, 4, 0},
                                          {4, 1, 3},
                                          {2, 5, 7},
-                                         {3, 1, 90}}) {
+                                         {3, 1, 90},
+                                         {0, 1, 0, 1},
+                                         {0, 1, 0, 7},
+                                         {0, 1, 0, 100},
+                                         {0, 1, 3, 16},
+                                         {0, 1, 20, 16}}) {
     for (const auto& [n_queries, n_keys] :
          {std::pair<int64_t, int64_t>{50, 50}, {1, 1}, {1, 33}, {20, 61}}) {
       for (const int64_t block : {1, 4, 64}) {
@@ -61,7 +66,8 @@ TEST(Reach, ReadsEveryVisibleKeyOnce) {
         const int times = seen[std::make_pair(i, j)];
         ASSERT_EQ(times, one.mask.sees(i, j) ? 1 : 0)
             << "window " << one.mask.window << " x " << one.mask.dilation << " global "
-            << one.mask.n_global << " block " << one.block << " query " << i << " key " << j;
+            << one.mask.n_global << " chunk " << one.mask.chunk << " block " << one.block
+            << " query " << i << " key " << j;
         seen.erase({i, j});
       }
     }
@@ -85,6 +91,20 @@ TEST(Reach, AWindowReadsAtMostWindowPlusBlockKeysPerQuery) {
   }
 }
 
+TEST(Reach, ChunksReadAtMostTheChunkPerQuery) {
+  // O(T * chunk): a chunk of c tokens in blocks of b reads (c + b) / 2 keys per query on average.
+  for (const int64_t chunk : {64, 256}) {
+    for (const int64_t T : {2048, 4096}) {
+      int64_t visited = 0;
+      for (const Reach& block : reach({0, 1, 0, chunk}, T, T, 64)) {
+        EXPECT_LE(block.n_keys, chunk);
+        visited += block.visited();
+      }
+      EXPECT_EQ(visited, T * (chunk + 64) / 2);
+    }
+  }
+}
+
 TEST(Reach, GlobalTokensCostThemselvesOnly) {
   int64_t visited = 0;
   for (const Reach& block : reach({16, 1, 4}, 2000, 2000, 64)) {
@@ -99,6 +119,8 @@ TEST(Reach, BlocksAreNarrowForNarrowWindowsAndLongBiasedRows) {
   EXPECT_EQ(block_size({4000, 1, 0}, false, 4096), 256);
   EXPECT_EQ(block_size({}, true, 512), 512);
   EXPECT_EQ(block_size({}, true, 4096), 128);
+  EXPECT_EQ(block_size({0, 1, 0, 256}, true, 4096), 512);
+  EXPECT_EQ(block_size({0, 1, 0, 2048}, true, 4096), 128);
 }
 
 }  // namespace

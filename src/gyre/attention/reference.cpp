@@ -34,8 +34,18 @@ struct Problem {
     }
   }
 
-  double scale() const {
-    return in.layer.logit_scale / std::sqrt(static_cast<double>(in.q.head_dim));
+  // Factor on the dot product of query i: 1/sqrt(D), the layer's own, and the growth of the query.
+  double scale(int64_t i) const {
+    const auto position = static_cast<double>(in.q_positions[static_cast<size_t>(i)]);
+    const double step = std::floor((position + 1.0) / in.layer.query_growth_floor);
+    const double growth =
+        in.layer.query_growth == 0.0 ? 1.0 : 1.0 + in.layer.query_growth * std::log(1.0 + step);
+    return growth * in.layer.logit_scale / std::sqrt(static_cast<double>(in.q.head_dim));
+  }
+  // Factor on pair m's part of the score at a distance.
+  double decay(int64_t m, double tokens) const {
+    return in.layer.decay.empty() ? 1.0
+                                  : std::exp(-in.layer.decay[static_cast<size_t>(m)] * tokens);
   }
   int64_t group(int64_t h) const { return h * in.k.n_heads / in.q.n_heads; }
   int64_t band_row(int64_t g) const { return g * n_bands / in.k.n_heads; }
@@ -73,13 +83,13 @@ struct Problem {
       const auto kp = static_cast<double>(in.k_positions[static_cast<size_t>(j)]);
       const Complex rq = a * zq * std::polar(1.0, qp * theta(g, m));
       const Complex rk = a * zk * std::polar(1.0, kp * theta(g, m));
-      dot += rq.real() * rk.real() + rq.imag() * rk.imag();
+      dot += decay(m, qp - kp) * (rq.real() * rk.real() + rq.imag() * rk.imag());
     }
     for (int64_t d = 2 * n_pairs; d < in.q.head_dim; ++d) {
       dot += in.q.at(b, h, i, d) * in.k.at(b, g, j, d);
     }
     const double slope = in.layer.slopes.empty() ? 0.0 : in.layer.slopes[static_cast<size_t>(h)];
-    return scale() * dot - slope * static_cast<double>(row(i) - j);
+    return scale(i) * dot - slope * static_cast<double>(row(i) - j);
   }
 
   // Softmax row of query i over all keys; 0 where the mask hides one.
@@ -110,10 +120,10 @@ struct Problem {
 void add_score_gradient(const Problem& p, int64_t b, int64_t h, int64_t i, int64_t j, double ds,
                         ReferenceGradient& out) {
   const int64_t g = p.group(h);
-  const double c = p.scale() * ds, distance = p.distance(i, j);
+  const double c = p.scale(i) * ds, distance = p.distance(i, j);
   for (int64_t m = 0; m < p.n_pairs; ++m) {
-    const double a2 = p.amplitude(g, m) * p.amplitude(g, m);
-    const Complex turn = std::polar(a2, distance * p.theta(g, m));
+    const double factor = p.amplitude(g, m) * p.amplitude(g, m) * p.decay(m, distance);
+    const Complex turn = std::polar(factor, distance * p.theta(g, m));
     const Complex zq = p.pair(p.in.q, b, h, i, m), zk = p.pair(p.in.k, b, g, j, m);
     // s = c Re[z_q conj(z_k) e^{i distance theta}]
     const Complex dq = c * zk * std::conj(turn), dk = c * zq * turn;

@@ -21,7 +21,7 @@ struct ReferenceInput {
   ReferenceTensor q, k, v;  // q has H heads and T tokens; k, v have G heads and S >= T tokens
   std::vector<int64_t> q_positions, k_positions;  // [T], [S] tokens
   position::PairLayout layout = position::PairLayout::Halves;
-  position::LayerPlan layer;  // frequencies, amplitude, slopes, mask, logit scale
+  position::LayerPlan layer;  // everything in it is applied
 };
 
 struct ReferenceGradient {

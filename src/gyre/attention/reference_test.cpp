@@ -22,6 +22,9 @@ position::LayerPlan full_layer(int64_t groups) {
   layer.amplitude = 1.1;
   layer.logit_scale = 0.8;
   layer.slopes = {0.5, 0.25, 0.125, 0.0625};
+  layer.decay = {0.1, 0.02, 0.05, 0.0};
+  layer.query_growth = 0.3;
+  layer.query_growth_floor = 4.0;
   layer.mask = {4, 2, 1};
   return layer;
 }
@@ -37,18 +40,27 @@ void expect_equal(const Shape& shape, PairLayout layout, int64_t groups, int64_t
                    theta = theta_tensor(layer.inv_freq).requires_grad_();
   const at::Tensor p = at::arange(origin, origin + shape.S, at::TensorOptions(at::kLong));
   // The amplitude does not apply to the pair with frequency 0: rotate with 1 and scale the others.
-  const auto turn = [&](const at::Tensor& x, const at::Tensor& at_positions) {
+  // Decay: exp(-decay pos) on queries and its inverse on keys (sign -1 and +1).
+  const auto turn = [&](const at::Tensor& x, const at::Tensor& at_positions, double sign) {
     const at::Tensor turned = composite_rotate(x, theta, at_positions, layout, 1.0);
-    at::Tensor factor = at::full({shape.D}, 1.0, at::kDouble);
-    for (const int64_t m : {0, 1, 3}) {
+    const at::Tensor t = at_positions.to(at::kDouble);
+    at::Tensor factor = at::full({x.size(2), shape.D}, 1.0, at::kDouble);
+    for (const int64_t m : {0, 1, 2, 3}) {
       const bool halves = layout == PairLayout::Halves;
-      factor[halves ? m : 2 * m].fill_(layer.amplitude);
-      factor[halves ? m + 4 : 2 * m + 1].fill_(layer.amplitude);
+      const at::Tensor column =
+          (sign * layer.decay[static_cast<size_t>(m)] * t).exp() * (m == 2 ? 1.0 : layer.amplitude);
+      factor.select(1, halves ? m : 2 * m).copy_(column);
+      factor.select(1, halves ? m + 4 : 2 * m + 1).copy_(column);
     }
     return turned * factor;
   };
-  const at::Tensor out =
-      composite_attention(turn(q, p.narrow(0, shape.S - shape.T, shape.T)), turn(k, p), v, layer);
+  const at::Tensor q_positions = p.narrow(0, shape.S - shape.T, shape.T);
+  const at::Tensor growth =
+      1.0 +
+      layer.query_growth *
+          (1.0 + ((q_positions.to(at::kDouble) + 1.0) / layer.query_growth_floor).floor()).log();
+  const at::Tensor out = composite_attention(turn(q, q_positions, -1.0) * growth.view({-1, 1}),
+                                             turn(k, p, 1.0), v, layer);
   const auto grads = torch::autograd::grad({(out * batch.weight).sum()}, {q, k, v, theta});
 
   expect_near(from_reference(reference_attention(input)), out, 1e-12, 0, "out");

@@ -1,8 +1,10 @@
-// Checks, tables and autograd of the rotation; the loops are in rotation_kernels.cpp.
+// Checks and autograd of the rotation; tables are built in rotation_table.cpp, the loops are in
+// rotation_kernels.cpp.
 // Work is cut by (sequence, head), never by thread, so that sums do not depend on threads.
 #include "gyre/attention/rotation.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -30,11 +32,11 @@ Element element_of(const at::Tensor& x) {
   }
 }
 
-// Pairs of one group whose frequency is not 0.
-PairRuns turning_runs(const double* theta, int64_t n_pairs) {
+// Pairs of one group that change: their frequency or their decay is not 0. decay may be null.
+PairRuns turning_runs(const double* theta, const double* decay, int64_t n_pairs) {
   PairRuns runs;
   for (int64_t m = 0; m < n_pairs; ++m) {
-    if (theta[m] == 0.0) {
+    if (theta[m] == 0.0 && (decay == nullptr || decay[m] == 0.0)) {
       continue;
     }
     if (!runs.empty() && runs.back().second == m) {
@@ -46,11 +48,13 @@ PairRuns turning_runs(const double* theta, int64_t n_pairs) {
   return runs;
 }
 
-std::vector<PairRuns> turning_runs(const at::Tensor& theta_GP) {
+// decay_P is empty when nothing decays.
+std::vector<PairRuns> turning_runs(const at::Tensor& theta_GP, const at::Tensor& decay_P) {
   std::vector<PairRuns> runs;
+  const int64_t n_pairs = theta_GP.size(1);
+  const double* decay = decay_P.numel() == 0 ? nullptr : decay_P.const_data_ptr<double>();
   for (int64_t g = 0; g < theta_GP.size(0); ++g) {
-    runs.push_back(
-        turning_runs(theta_GP.const_data_ptr<double>() + g * theta_GP.size(1), theta_GP.size(1)));
+    runs.push_back(turning_runs(theta_GP.const_data_ptr<double>() + g * n_pairs, decay, n_pairs));
   }
   return runs;
 }
@@ -70,14 +74,14 @@ at::Tensor with_dense_rows(const at::Tensor& x) {
 }
 
 struct Table {
-  at::Tensor theta, cos, sin;  // [G, P], [G, T, P]
+  at::Tensor theta, decay, cos, sin;  // [G, P], [P] or empty, [G, T, P]
   bool interleaved;
 };
 
 at::Tensor turn(const at::Tensor& input_BHTD, const Table& table, double direction) {
   const at::Tensor x_BHTD = with_dense_rows(input_BHTD);
   at::Tensor out_BHTD = with_dense_rows(at::empty_like(x_BHTD));
-  const auto runs = turning_runs(table.theta);
+  const auto runs = turning_runs(table.theta, table.decay);
   const int64_t n_heads = x_BHTD.size(1), n_pairs = table.theta.size(1);
   const int64_t table_bytes = table.cos.stride(0) * static_cast<int64_t>(table.cos.element_size());
   at::parallel_for(0, x_BHTD.size(0) * n_heads, 1, [&](int64_t begin, int64_t end) {
@@ -165,13 +169,16 @@ constexpr bool kCheckGauge = true;
 #endif
 
 struct Rotate : torch::autograd::Function<Rotate> {
+  // tables: theta [G, P], decay [P] or empty, cos and sin of queries, cos and sin of keys.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& q, const at::Tensor& k,
                                const at::Tensor& theta, const at::Tensor& positions,
-                               const at::Tensor& cos, const at::Tensor& sin, bool interleaved) {
-    const Table table{theta.detach(), cos, sin, interleaved};
-    at::Tensor q_out = turn(q, table, 1.0), k_out = turn(k, table, 1.0);
+                               const at::Tensor& decay, const at::Tensor& cos,
+                               const at::Tensor& sin, const at::Tensor& key_cos,
+                               const at::Tensor& key_sin, bool interleaved) {
+    variable_list saved{theta.detach(), decay, cos, sin, key_cos, key_sin, positions};
+    at::Tensor q_out = turn(q, table_of(saved, 0, interleaved), 1.0),
+               k_out = turn(k, table_of(saved, 1, interleaved), 1.0);
     ctx->saved_data["interleaved"] = interleaved;
-    variable_list saved{table.theta, cos, sin, positions};
     if (theta.requires_grad() || kCheckGauge) {
       saved.insert(saved.end(), {q_out, k_out});
     }
@@ -182,20 +189,27 @@ struct Rotate : torch::autograd::Function<Rotate> {
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const Table table{saved[0], saved[1], saved[2], ctx->saved_data["interleaved"].toBool()};
-    variable_list out(7);
+    const bool interleaved = ctx->saved_data["interleaved"].toBool();
+    variable_list out(10);
     for (size_t i = 0; i < 2; ++i) {
       if (grads[i].defined()) {
-        out[i] = turn(grads[i], table, -1.0);
+        out[i] = turn(grads[i], table_of(saved, i, interleaved), -1.0);
       }
     }
-    if (saved.size() > 4) {
-      at::Tensor d_theta = theta_gradient(grads, saved, table);
+    if (saved.size() > kFirstRotated) {
+      at::Tensor d_theta = theta_gradient(grads, saved, table_of(saved, 0, interleaved));
       if (ctx->saved_data["learned"].toBool()) {
         out[2] = d_theta;
       }
     }
     return out;
+  }
+
+  static constexpr size_t kPositions = 6, kFirstRotated = 7;  // places in `saved`
+
+  // side: 0 queries, 1 keys.
+  static Table table_of(const variable_list& saved, size_t side, bool interleaved) {
+    return {saved[0], saved[1], saved[2 + 2 * side], saved[3 + 2 * side], interleaved};
   }
 
   static at::Tensor theta_gradient(const variable_list& grads, const variable_list& saved,
@@ -205,7 +219,7 @@ struct Rotate : torch::autograd::Function<Rotate> {
     at::Tensor sums[2];
     for (size_t i = 0; i < 2; ++i) {
       if (grads[i].defined()) {
-        sums[i] = cross_sums(saved[4 + i], grads[i], table, saved[3], gauge);
+        sums[i] = cross_sums(saved[kFirstRotated + i], grads[i], table, saved[kPositions], gauge);
         add_to_groups(sums[i][0], d_theta);
       }
     }
@@ -222,63 +236,27 @@ void check_input(const char* name, const at::Tensor& x, const Rotation& rotation
   TORCH_CHECK_VALUE(type == at::kDouble || type == at::kFloat || type == at::kBFloat16,
                     "rotate: ", name, " must be float64, float32 or bfloat16, got ", type);
   TORCH_CHECK_VALUE(x.is_cpu(), "rotate: ", name, " must be on the cpu, got ", x.device());
-  const int64_t rotary_dim = 2 * rotation.theta.size(1);
+  const int64_t rotary_dim = rotation.theta.defined() ? 2 * rotation.theta.size(1) : 0;
   TORCH_CHECK_VALUE(x.size(3) >= rotary_dim, "rotate: ", name, " has ", x.size(3),
                     " channels per head, the table rotates ", rotary_dim);
   TORCH_CHECK_VALUE(x.size(2) == rotation.positions.size(0), "rotate: ", name, " has ", x.size(2),
                     " tokens, the table has ", rotation.positions.size(0), " positions");
   const auto wanted = type == at::kDouble ? at::kDouble : at::kFloat;
-  TORCH_CHECK_VALUE(rotation.cos.scalar_type() == wanted, "rotate: ", name, " is ", type,
-                    ", its table must be ", wanted, ", got ", rotation.cos.scalar_type());
+  TORCH_CHECK_VALUE(rotary_dim == 0 || rotation.cos.scalar_type() == wanted, "rotate: ", name,
+                    " is ", type, ", its table must be ", wanted, ", got ",
+                    rotation.cos.scalar_type());
+}
+
+// Queries times their gain; a product in float32 is rounded once to bfloat16.
+at::Tensor with_gain(const at::Tensor& q, const at::Tensor& gain) {
+  if (!gain.defined()) {
+    return q;
+  }
+  const auto wide = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  return (q.to(wide) * gain.to(wide).view({-1, 1})).to(q.scalar_type());
 }
 
 }  // namespace
-
-Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
-                       position::PairLayout layout, double amplitude, at::ScalarType dtype) {
-  Rotation rotation;
-  rotation.layout = layout;
-  rotation.amplitude = amplitude;
-  rotation.positions = positions;
-  if (!theta.defined()) {
-    return rotation;
-  }
-  TORCH_CHECK_VALUE(theta.dim() == 2 && theta.scalar_type() == at::kDouble,
-                    "make_rotation: theta must be [G, P] float64, got ", theta.sizes(), " ",
-                    theta.scalar_type());
-  TORCH_CHECK_VALUE(positions.dim() == 1 && positions.scalar_type() == at::kLong,
-                    "make_rotation: positions must be [T] int64, got ", positions.sizes(), " ",
-                    positions.scalar_type());
-  TORCH_CHECK_VALUE(dtype == at::kFloat || dtype == at::kDouble,
-                    "make_rotation: a table is float32 or float64, got ", dtype);
-  rotation.theta = theta.contiguous();
-  rotation.positions = positions.contiguous();
-  const int64_t n_groups = theta.size(0), n_tokens = positions.size(0), n_pairs = theta.size(1);
-  at::Tensor cos = at::empty({n_groups, n_tokens, n_pairs}, at::kDouble);
-  at::Tensor sin = at::empty_like(cos);
-  const at::Tensor bands = rotation.theta.detach();
-  const auto* t = bands.const_data_ptr<double>();
-  const auto* p = rotation.positions.const_data_ptr<int64_t>();
-  auto *c = cos.mutable_data_ptr<double>(), *s = sin.mutable_data_ptr<double>();
-  at::parallel_for(0, n_groups * n_tokens, 64, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      for (int64_t m = 0; m < n_pairs; ++m) {
-        const auto position = static_cast<double>(p[row % n_tokens]);
-        const double theta_m = t[row / n_tokens * n_pairs + m];
-        // The rounding error of the product, 1e-10 rad at position 10^6, is put back to first
-        // order.
-        const double angle = position * theta_m;
-        const double rest = std::fma(position, theta_m, -angle);
-        const double cosine = std::cos(angle), sine = std::sin(angle);
-        c[row * n_pairs + m] = amplitude * (cosine - rest * sine);
-        s[row * n_pairs + m] = amplitude * (sine + rest * cosine);
-      }
-    }
-  });
-  rotation.cos = cos.to(dtype);
-  rotation.sin = sin.to(dtype);
-  return rotation;
-}
 
 std::pair<at::Tensor, at::Tensor> rotate(const at::Tensor& q, const at::Tensor& k,
                                          const Rotation& rotation) {
@@ -290,14 +268,19 @@ std::pair<at::Tensor, at::Tensor> rotate(const at::Tensor& q, const at::Tensor& 
   TORCH_CHECK_VALUE(q.scalar_type() == k.scalar_type() && q.size(0) == k.size(0),
                     "rotate: q and k differ: ", q.sizes(), " ", q.scalar_type(), " and ", k.sizes(),
                     " ", k.scalar_type());
+  TORCH_CHECK_VALUE(q.size(1) % k.size(1) == 0, "rotate: ", q.size(1),
+                    " query heads are no multiple of ", k.size(1), " key/value heads");
+  const at::Tensor grown = with_gain(q, rotation.query_gain);
+  if (!rotation.theta.defined()) {
+    return {grown, k};
+  }
   const int64_t n_groups = rotation.theta.size(0);
   TORCH_CHECK_VALUE(n_groups == 1 || n_groups == k.size(1), "rotate: the table has ", n_groups,
                     " groups, k has ", k.size(1), " heads; use 1 or one per key/value head");
-  TORCH_CHECK_VALUE(q.size(1) % k.size(1) == 0, "rotate: ", q.size(1),
-                    " query heads are no multiple of ", k.size(1), " key/value heads");
-  const variable_list out =
-      Rotate::apply(q, k, rotation.theta, rotation.positions, rotation.cos, rotation.sin,
-                    rotation.layout == position::PairLayout::Interleaved);
+  const at::Tensor decay = rotation.decay.defined() ? rotation.decay : at::empty({0}, at::kDouble);
+  const variable_list out = Rotate::apply(
+      grown, k, rotation.theta, rotation.positions, decay, rotation.cos, rotation.sin,
+      rotation.key_cos, rotation.key_sin, rotation.layout == position::PairLayout::Interleaved);
   return {out[0], out[1]};
 }
 

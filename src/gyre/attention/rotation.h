@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <utility>
 
 #include "gyre/position/plan.h"
@@ -16,10 +17,13 @@ struct Rotation {
   at::Tensor theta;      // [G, P] float64, rad per token; may require grad
   at::Tensor positions;  // [T] int64, tokens since the sequence start (any origin gives the same
                          // scores; a small one keeps the frequency gradient exact, see the gauge)
-  at::Tensor cos, sin;   // [G, T, P] float32 (float64 when asked), amplitude folded in
+  at::Tensor cos, sin;   // [G, T, P] float32 (float64 when asked), amplitude folded in; of queries
+  at::Tensor key_cos, key_sin;  // of keys: the same tensors unless the layer decays
+  at::Tensor decay;             // [P] float64, nats per token; undefined = none
+  at::Tensor query_gain;        // [T] float64, factor on whole queries; undefined = none
   position::PairLayout layout = position::PairLayout::Halves;
   double amplitude = 1.0;
-  bool identity() const { return !theta.defined(); }
+  bool identity() const { return !theta.defined() && !query_gain.defined(); }
 };
 
 /// Builds the table.
@@ -30,11 +34,23 @@ struct Rotation {
 Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
                        position::PairLayout layout, double amplitude, at::ScalarType dtype);
 
+/// The same with everything else that a layer does to queries and keys: amplitude, decay and query
+/// growth. Decay goes into the tables, queries times exp(-decay (pos - origin)), keys times
+/// exp(+decay (pos - origin)), so that scores fall by exp(-decay (i - j)).
+///
+/// origin     tokens; none = the middle of `positions`, where tables of long sequences stay in
+/// range.
+///            Keys that are kept in a cache need the same origin in every call.
+/// throws     c10::ValueError when a decay factor leaves the range of the table's type
+Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
+                       position::PairLayout layout, const position::LayerPlan& layer,
+                       at::ScalarType dtype, std::optional<int64_t> origin = std::nullopt);
+
 /// Rotates queries and keys; differentiable in q, k and rotation.theta.
 ///
 /// q          [B, H, T, D] float64, float32 or bfloat16; k [B, G, T, D]; last dim contiguous
 /// returns    rotated copies, dtype unchanged; channels past 2P are copied; a pair with theta 0 is
-///            copied bit for bit
+///            copied bit for bit unless it decays
 /// throws     c10::ValueError when D < 2P, T or the groups do not match
 /// source     Su et al. 2021, eq. (34), arXiv:2104.09864; gradient: docs/schemes.md
 /// In debug builds the backward checks the translation gauge: sum over i of the bracket above is 0.
