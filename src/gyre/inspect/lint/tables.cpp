@@ -56,7 +56,7 @@ Difference difference(const std::vector<double>& a, const std::vector<double>& b
     }
     const double relative =
         b[m] == 0.0 ? std::numeric_limits<double>::infinity() : std::abs(a[m] / b[m] - 1.0);
-    if (!(relative <= worst.relative)) {  // NaN counts as worst
+    if (!(relative <= worst.relative * (1.0 + 1e-9))) {  // the first of equals; NaN is worst
       worst = {relative, m};
     }
   }

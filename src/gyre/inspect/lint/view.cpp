@@ -186,7 +186,8 @@ double gguf_number(const ResolvedModel& model, std::string_view name) {
 std::string canonical_type(std::string_view name) {
   static const std::vector<std::pair<std::string, std::string>> kAliases = {
       {"su", "longrope"},   {"deepseek_yarn", "yarn"}, {"telechat3-yarn", "yarn"},
-      {"mrope", "default"}, {"xdrope", "dynamic"},     {"mllama4", "llama3"}};
+      {"mrope", "default"}, {"xdrope", "dynamic"},     {"mllama4", "llama3"},
+      {"none", "default"},  {"dynamic_ntk", "dynamic"}};
   for (const auto& [alias, type] : kAliases) {
     if (name == alias) {
       return type;
@@ -235,6 +236,11 @@ std::string digits(double value, int count) {
   std::array<char, 64> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.*g", count, value);
   return buffer.data();
+}
+
+std::string text_of(double value) {
+  return is_whole(value) && std::abs(value) < 1e15 ? std::to_string(static_cast<int64_t>(value))
+                                                   : detail::format(value);
 }
 
 bool is_whole(double value) {

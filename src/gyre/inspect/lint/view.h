@@ -58,9 +58,7 @@ std::string last_part(std::string_view path);  // after the last dot
 
 double key_number(const RawKey* key);              // NaN for null and for what is no number
 std::string digits(double value, int count = 10);  // %.{count}g
-inline std::string text_of(double value) {
-  return detail::format(value);
-}
+std::string text_of(double value);                 // shortest; whole numbers without an exponent
 bool is_whole(double value);
 
 /// b^(-2m/width) of a kind's own base and width: its table before any extension.

@@ -56,7 +56,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
     const std::string near = nearest_name(type, known);
     const bool misspelled = !near.empty() && is_near(type, near, 3);
     found.push_back((misspelled ? error : warning)(
-        list->path, type, near,
+        list->path, type, misspelled ? near : "",
         str("unknown layer type '", type, "' at layer ", i,
             misspelled ? "; did you mean '" + near + "'?" : "; no reader known here has it")));
   }

@@ -32,8 +32,8 @@ std::vector<Finding> check(const ResolvedModel& model) {
     }
   }
   for (const LayerKind& kind : model.kinds) {
-    if (kind.long_inv_freq.empty() || kind.plan.inv_freq.empty() ||
-        kind.plan.inv_freq[0].size() != kind.long_inv_freq.size()) {
+    if (canonical_type(kind.rope_type) == "dynamic" || kind.long_inv_freq.empty() ||
+        kind.plan.inv_freq.empty() || kind.plan.inv_freq[0].size() != kind.long_inv_freq.size()) {
       continue;
     }
     size_t worst = 0;

@@ -11,13 +11,13 @@ std::vector<Finding> check(const ResolvedModel& model) {
   for (const RopeBlock& block : rope_blocks(model)) {
     const double low = block.number("low_freq_factor");
     const double high = block.number("high_freq_factor");
-    if (block.type != "llama3" || std::isnan(low) || std::isnan(high) || (low < high && low > 0)) {
+    if (block.type != "llama3" || std::isnan(low) || std::isnan(high) || (low <= high && low > 0)) {
       continue;
     }
-    found.push_back(
-        error(block.at("low_freq_factor"), text_of(low), "above 0 and below high_freq_factor",
-              str("low_freq_factor ", text_of(low), " must be above 0 and below high_freq_factor ",
-                  text_of(high), "; Llama 3.1 has 1 and 4")));
+    found.push_back(error(
+        block.at("low_freq_factor"), text_of(low), "above 0 and at most high_freq_factor",
+        str("low_freq_factor ", text_of(low), " must be above 0 and at most high_freq_factor ",
+            text_of(high), "; Llama 3.1 has 1 and 4")));
   }
   return found;
 }
@@ -29,7 +29,8 @@ Rule llama3_bands_rule() {
           Severity::Error,
           "Between the two bounds frequencies are blended; in the wrong order pairs jump "
           "between kept and divided.",
-          "low_freq_factor < high_freq_factor; Llama 3.1 to 3.3 have 1 and 4.",
+          "low_freq_factor <= high_freq_factor (equal, as in Llama 4 Scout: a hard step instead of "
+          "a blend); Llama 3.1 to 3.3 have 1 and 4.",
           "transformers 5.18 accepts low 4 > high 1 with a log line (measured)",
           check};
 }

@@ -22,12 +22,6 @@ std::vector<Finding> check(const ResolvedModel& model) {
               " twice; the usable length is ", text_of(original * factor))));
     }
   }
-  if (model.source != SourceKind::Gguf && model.max_length > 0 &&
-      static_cast<double>(model.max_length) > max_length(model)) {
-    found.push_back(note("max_position_embeddings", text_of(max_length(model)), "",
-                         str("the file admits ", text_of(max_length(model)),
-                             " tokens and the scaling reaches ", model.max_length)));
-  }
   return found;
 }
 

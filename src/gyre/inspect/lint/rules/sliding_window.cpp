@@ -7,6 +7,14 @@
 namespace gyre::inspect {
 namespace {
 
+// An absent key may have a class default, null has none.
+bool is_null(const ResolvedModel& model) {
+  return std::any_of(model.raw.keys().begin(), model.raw.keys().end(), [](const RawKey& key) {
+    return key.type == RawType::Null && last_part(key.path) == "sliding_window" &&
+           key.path.find("vision") == std::string::npos;
+  });
+}
+
 std::vector<Finding> check(const ResolvedModel& model) {
   const RawKey* window = text_key(model, "sliding_window");
   const RawKey* list = text_key(model, "layer_types");
@@ -14,8 +22,8 @@ std::vector<Finding> check(const ResolvedModel& model) {
       list != nullptr &&
       std::find(list->texts.begin(), list->texts.end(), "sliding_attention") != list->texts.end();
   if (window == nullptr || window->type != RawType::Number) {
-    if (!sliding_layers || model.source == SourceKind::Gguf || !model.raw.has("sliding_window")) {
-      return {};  // an absent key may have a class default
+    if (!sliding_layers || model.source == SourceKind::Gguf || !is_null(model)) {
+      return {};
     }
     return {error("sliding_window", "null", "a number of keys",
                   "layer_types has sliding_attention layers, but sliding_window is null; give "

@@ -33,7 +33,12 @@ std::vector<Finding> check(const ResolvedModel& model) {
     }
     const RawKey* top = beside(model, block, "rope_theta");
     if (top == nullptr || top->type != RawType::Number) {
-      found.push_back(nested_only(block, *nested));
+      const bool told = std::any_of(found.begin(), found.end(), [](const Finding& one) {
+        return one.severity == Severity::Note;
+      });
+      if (!told || !block.parameters) {  // once for all layer kinds
+        found.push_back(nested_only(block, *nested));
+      }
       continue;
     }
     // With one block per layer kind the outer value may be that of any of them.

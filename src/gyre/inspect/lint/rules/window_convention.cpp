@@ -10,7 +10,8 @@ std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
   for (const LayerKind& kind : model.kinds) {
     const int64_t window = kind.plan.mask.window;
-    if (window > 0 && kind.plan.mask.dilation == 1) {
+    const bool covers_all = model.max_length > 0 && window >= model.max_length;
+    if (window > 0 && kind.plan.mask.dilation == 1 && !covers_all) {
       found.push_back(
           note(kind.name + ": window", std::to_string(window), "",
                str("a query sees ", window, " keys, itself included: query ", window + 6,

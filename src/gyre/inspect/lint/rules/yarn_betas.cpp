@@ -14,10 +14,10 @@ std::vector<Finding> check(const ResolvedModel& model) {
     }
     const double fast = std::isnan(block.number("beta_fast")) ? 32.0 : block.number("beta_fast");
     const double slow = std::isnan(block.number("beta_slow")) ? 1.0 : block.number("beta_slow");
-    if (fast <= slow || slow <= 0.0) {
+    if (fast < slow || slow <= 0.0) {  // equal, as in Kimi K2: one step, no blend
       found.push_back(
-          error(block.at("beta_fast"), text_of(fast), "above beta_slow",
-                str("beta_fast ", text_of(fast), " must be above beta_slow ", text_of(slow),
+          error(block.at("beta_fast"), text_of(fast), "beta_slow or more",
+                str("beta_fast ", text_of(fast), " must not be below beta_slow ", text_of(slow),
                     " and both above 0; the usual values are 32 and 1")));
     }
   }
@@ -31,7 +31,7 @@ Rule yarn_betas_rule() {
           Severity::Error,
           "beta_fast and beta_slow are turns inside the trained length; in the wrong order "
           "the ramp runs backwards.",
-          "beta_fast > beta_slow > 0; 32 and 1 unless the model was tuned with others.",
+          "beta_fast >= beta_slow > 0; 32 and 1 unless the model was tuned with others.",
           "Peng et al. 2023, section 3.2, arXiv:2309.00071",
           check};
 }

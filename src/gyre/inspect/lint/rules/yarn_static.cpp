@@ -27,11 +27,11 @@ Finding moved(const RopeBlock& block, const LayerKind& kind, double factor, doub
   };
   const double amplitude = position::yarn_attention_factor(
       factor, given("mscale"), given("mscale_all_dim"), given("attention_factor"));
-  return note(
-      block.path, block.spelled, "",
-      str("this scaling holds at every length: in prompts under ", text_of(original),
-          " tokens too, pairs ", first, " to ", plain.size() - 1, " (", plain.size() - first,
-          " of ", plain.size(), ") turn slower and the amplitude is ", digits(amplitude)));
+  return note(block.path, block.spelled, "",
+              str("this scaling holds at every length: in prompts under ", text_of(original),
+                  " tokens too, pairs after ", digits(std::floor(bounds.low), 4), " (", first,
+                  " to ", plain.size() - 1, ", ", plain.size() - first, " of ", plain.size(),
+                  ") turn slower and the amplitude is ", digits(amplitude)));
 }
 
 std::vector<Finding> check(const ResolvedModel& model) {
