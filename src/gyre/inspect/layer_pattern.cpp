@@ -141,6 +141,19 @@ PerLayer<char> rotating(ConfigReader& config, const std::vector<std::string>& ki
   return out;
 }
 
+// Llama 4: without layer_types, the layers that rotate are those that see one chunk.
+void chunk_rotating_layers(ConfigReader& config, const PerLayer<char>& turns,
+                           PerLayer<std::string>& kinds) {
+  const Architecture& rules = config.rules();
+  if (rules.chunk == 0 || config.has("layer_types") || config.is_null(rules.chunk_key)) {
+    return;
+  }
+  for (size_t i = 0; i < kinds.values.size(); ++i) {
+    kinds.values[i] = turns.values[i] != 0 ? kChunked : kFull;
+  }
+  kinds.origin = {"layer kinds", "rotating layers chunked", config.default_origin()};
+}
+
 std::optional<Found<int64_t>> window_of(ConfigReader& config) {
   const Architecture& rules = config.rules();
   Origin off;
@@ -209,8 +222,9 @@ void set_mask(ConfigReader& config, LayerGroup& group) {
 }  // namespace
 
 std::vector<LayerGroup> layer_groups(ConfigReader& config, int64_t n_layers) {
-  const PerLayer<std::string> kinds = attention_kinds(config, n_layers);
+  PerLayer<std::string> kinds = attention_kinds(config, n_layers);
   const PerLayer<char> turns = rotating(config, kinds.values);
+  chunk_rotating_layers(config, turns, kinds);
   std::vector<LayerGroup> groups;
   for (int64_t i = 0; i < n_layers; ++i) {
     const std::string& kind = kinds.values[static_cast<size_t>(i)];

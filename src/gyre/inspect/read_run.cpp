@@ -57,7 +57,8 @@ void check_shape(const position::PositionPlan& plan, const std::string& owner) {
 
 // An option of the run's scheme, `otherwise` when it has none of that name.
 double option(const std::string& spec, const char* name, double otherwise) {
-  for (const Field& one : position::make_scheme(spec)->fields()) {
+  const auto scheme = position::make_scheme(spec);  // fields borrow it
+  for (const Field& one : scheme->fields()) {
     if (one.name == name && one.kind == FieldKind::Real) {
       double value = otherwise;
       detail::parse(one.get(), value);
