@@ -1,0 +1,290 @@
+#include "gyre/report/inspect_page.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gyre/base/error.h"
+#include "gyre/inspect/spectrum.h"
+#include "gyre/report/sections/bands.h"
+
+namespace gyre::report {
+namespace {
+
+using inspect::LayerKind;
+using inspect::ResolvedModel;
+
+constexpr const char* kStyle =
+#include "gyre/report/assets/page_css.inc"
+    ;
+constexpr const char* kScript =
+#include "gyre/report/assets/page_js.inc"
+    ;
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: "
+    "blob:";
+
+// A spectrum is drawn once although many layers share it.
+struct Curve {
+  std::string name;
+  const LayerKind* kind = nullptr;
+  std::vector<double> bands;
+  int arm = kNoArm;
+  bool open = false;
+};
+
+std::vector<Curve> curves_of(const ResolvedModel& model) {
+  std::vector<Curve> curves;
+  int arm = 0;
+  for (const LayerKind& kind : model.kinds) {
+    if (inspect::bands_of(kind).empty()) {
+      continue;
+    }
+    const std::string name = inspect::printable(kind.name);
+    curves.push_back({name, &kind, inspect::bands_of(kind), arm, false});
+    if (!inspect::moved_pairs(kind, inspect::bands_of(kind)).empty()) {
+      curves.push_back(
+          {name + ", without extension", &kind, inspect::unextended_bands(kind), kNoArm, true});
+    }
+    if (!kind.long_inv_freq.empty()) {
+      curves.push_back(
+          {name + ", beyond the original length", &kind, kind.long_inv_freq, arm, true});
+    }
+    ++arm;
+  }
+  return curves;
+}
+
+std::vector<Marker> length_lines(const ResolvedModel& model) {
+  std::vector<Marker> markers;
+  if (model.original_length > 0) {
+    markers.push_back({'y', static_cast<double>(model.original_length), "original length"});
+  }
+  if (model.max_length > 0 && model.max_length != model.original_length) {
+    markers.push_back({'y', static_cast<double>(model.max_length), "admitted length"});
+  }
+  return markers;
+}
+
+void add_curve(const Curve& curve, Panel& panel, Csv& csv, double& lo, double& hi) {
+  Trace trace;
+  trace.name = curve.name;
+  trace.arm = curve.arm;
+  trace.lines = false;
+  trace.markers = true;
+  trace.open = curve.open;
+  trace.size = 5.5;
+  for (size_t m = 0; m < curve.bands.size(); ++m) {
+    const double wavelength = wavelength_of(curve.bands[m]);
+    csv.row(curve.name, static_cast<int64_t>(m), curve.bands[m], wavelength);
+    if (std::isfinite(wavelength) && wavelength > 0.0) {
+      trace.x.push_back(static_cast<double>(m));
+      trace.y.push_back(wavelength);
+      trace.text.push_back("pair " + std::to_string(m) + ": " + short_number(wavelength) +
+                           " tokens");
+      lo = std::min(lo, wavelength);
+      hi = std::max(hi, wavelength);
+    }
+  }
+  panel.traces.push_back(std::move(trace));
+}
+
+Figure spectrum_figure(const ResolvedModel& model) {
+  Figure figure;
+  figure.id = "spectrum";
+  figure.title = "Wavelength of every rotated pair";
+  figure.shows =
+      "Each point is one pair of channels; a pair above a dashed line never completes a turn "
+      "inside that length.";
+  figure.not_shown = "how much the model uses a pair; see gyre analyze";
+  figure.formula = "wavelength_m = 2 pi / theta_m; turns in L tokens = L / wavelength_m";
+  figure.alt = "wavelength in tokens against pair index, log scale";
+  figure.evidence = {Evidence::Analytic};
+  figure.csv = Csv({"layers", "pair", "inv_freq", "wavelength"});
+  Panel panel;
+  panel.height = 420;
+  panel.x.title = "pair (0 turns fastest)";
+  panel.y.title = "wavelength, tokens (log scale)";
+  panel.markers = length_lines(model);
+  double lo = 6.0, hi = std::max(100.0, static_cast<double>(model.max_length));
+  for (const Curve& curve : curves_of(model)) {
+    add_curve(curve, panel, figure.csv, lo, hi);
+    Key key;
+    key.label = curve.name;
+    key.arm = curve.arm;
+    key.line = false;
+    key.open = curve.open;
+    key.toggles = false;
+    figure.keys.push_back(std::move(key));
+  }
+  decade_ticks(panel.y, lo / 1.5, hi * 1.5);
+  figure.panels.push_back(std::move(panel));
+  return figure;
+}
+
+std::string length_text(int64_t length) {
+  return length > 0 ? whole(length) : "not stated";
+}
+
+std::string kinds_table(const ResolvedModel& model) {
+  Table table("kinds", "<b>Layers that treat positions alike</b>");
+  table.column("kind");
+  for (const char* title :
+       {"layers", "scheme", "head dim", "rotated", "pairs", "layout", "base", "amplitude",
+        "logits x", "window", "never turn, original", "never turn, admitted", "moved pairs"}) {
+    table.column(title);
+  }
+  for (const LayerKind& kind : model.kinds) {
+    const auto& bands = inspect::bands_of(kind);
+    const auto& late = kind.long_inv_freq.empty() ? bands : kind.long_inv_freq;
+    const double amplitude = kind.plan.amplitude;
+    table.row({escape(inspect::printable(kind.name)), inspect::ranges(kind.layers),
+               escape(kind.scheme), whole(kind.head_dim), whole(kind.rotary_dim),
+               whole(kind.n_pairs()),
+               kind.layout == position::PairLayout::Halves ? "halves" : "interleaved",
+               kind.base > 0.0 ? short_number(kind.base) : "\u2013", fixed(amplitude, 6),
+               fixed(amplitude * amplitude, 6),
+               kind.plan.mask.window > 0  ? whole(kind.plan.mask.window)
+               : kind.plan.mask.chunk > 0 ? "chunk " + whole(kind.plan.mask.chunk)
+                                          : "none",
+               inspect::ranges(inspect::unfinished_pairs(bands, model.original_length)),
+               inspect::ranges(inspect::unfinished_pairs(late, model.max_length)),
+               inspect::ranges(inspect::moved_pairs(kind, bands))});
+  }
+  return table.html();
+}
+
+void add_origins(Table& table, const std::string& owner,
+                 const std::vector<inspect::Provenance>& origins) {
+  for (const inspect::Provenance& one : origins) {
+    table.row({escape(inspect::printable(owner)), escape(one.field),
+               escape(inspect::printable(one.value)), inspect::name_of(one.origin.kind),
+               escape(inspect::printable(one.origin.where))});
+  }
+}
+
+std::string origins_table(const ResolvedModel& model) {
+  Table table("origins", "<b>Where every value came from</b>");
+  for (const char* title : {"layers", "field", "value", "kind of source", "source"}) {
+    table.column(title);
+  }
+  add_origins(table, "whole model", model.origins);
+  for (const LayerKind& kind : model.kinds) {
+    add_origins(table, kind.name, kind.origins);
+  }
+  return table.html();
+}
+
+std::string findings_html(const std::vector<inspect::Finding>& findings) {
+  if (findings.empty()) {
+    return "<p>No rule found anything.</p>\n";
+  }
+  Table table("findings", "<b>Findings</b>");
+  for (const char* title : {"rule", "severity", "key", "message", "found", "expected"}) {
+    table.column(title);
+  }
+  for (const inspect::Finding& one : findings) {
+    table.row({escape(one.id), inspect::name_of(one.severity), escape(inspect::printable(one.key)),
+               escape(inspect::printable(one.message)), escape(inspect::printable(one.found)),
+               escape(inspect::printable(one.expected))});
+  }
+  return table.html();
+}
+
+std::string ignored_html(const ResolvedModel& model) {
+  std::vector<std::string> sentences;
+  for (const inspect::IgnoredKey& key : model.ignored) {
+    sentences.push_back(inspect::printable(key.key + (key.value.empty() ? "" : " = " + key.value) +
+                                           ": " + key.reason));
+  }
+  return sentences.empty() ? "<p>Every key that concerns positions was used.</p>\n"
+                           : bullet_list(sentences);
+}
+
+std::string section(const char* id, const char* title, const std::string& body) {
+  return str("<section id=\"", id, "\">\n", element("h2", title), "\n", body, "</section>\n");
+}
+
+}  // namespace
+
+std::string standalone_page(const std::string& title, const std::string& eyebrow,
+                            const std::string& body_html, const std::vector<const Figure*>& figures,
+                            const std::string& plotly_js) {
+  if (plotly_js.find("</script") != std::string::npos) {
+    throw Error(Code::Format,
+                "plotly.min.js holds '</script', which would end the inlined script; "
+                "use the file of the PyPI package plotly");
+  }
+  std::string out =
+      str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"",
+          kPolicy,
+          "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<link rel=\"icon\" href=\"data:,\">\n<title>",
+          escape(title), "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<main>\n");
+  out += "<header>\n<p class=\"eyebrow\">" + escape(eyebrow) + "</p>\n" + element("h1", title) +
+         "</header>\n<noscript><p class=\"left-out\">Figures need JavaScript; the tables hold the "
+         "same numbers.</p></noscript>\n" +
+         body_html;
+  out +=
+      "<footer><p>Charts drawn with plotly.js (MIT licence), inlined; this page loads nothing from "
+      "the network.</p></footer>\n</main>\n";
+  return out + "<script type=\"application/json\" id=\"figure-data\">" + figures_json(figures) +
+         "</script>\n<script>" + plotly_js + "</script>\n<script>" + kScript +
+         "</script>\n</body>\n</html>\n";
+}
+
+std::string standalone_figure(const Figure& figure, int number) {
+  std::string out = "<figure id=\"fig-" + figure.id + "\">\n<div class=\"keys\">";
+  for (const Key& key : figure.keys) {
+    out += "<span class=\"key\">" + swatch(key) + escape(key.label) + "</span>";
+  }
+  out += str("</div>\n<div class=\"panels n", std::min<size_t>(figure.panels.size(), 3), "\">\n");
+  for (size_t i = 0; i < figure.panels.size(); ++i) {
+    const Panel& panel = figure.panels[i];
+    out += "<div class=\"panel\">" +
+           (panel.title.empty() ? "" : "<p class=\"panel-title\">" + escape(panel.title) + "</p>");
+    out += str("<div class=\"plot\" id=\"plot-", figure.id, "-", i, "\" role=\"img\" aria-label=\"",
+               escape(figure.alt), "\" style=\"height:", panel.height, "px\"></div></div>\n");
+  }
+  out += str("</div>\n<figcaption><p><b>Figure ", number, ". ", escape(figure.title), ".</b> ",
+             figure.shows, " ", tags(figure.evidence), "</p>\n<p class=\"not\"><b>Not shown:</b> ",
+             escape(figure.not_shown), ".</p>\n");
+  Table table("data-" + figure.id, "<b>Numbers</b>");
+  for (const std::string& name : figure.csv.header()) {
+    table.column(escape(name));
+  }
+  for (const auto& row : figure.csv.rows()) {
+    std::vector<std::string> cells;
+    std::transform(row.begin(), row.end(), std::back_inserter(cells),
+                   [](const std::string& cell) { return escape(cell); });
+    table.row(std::move(cells));
+  }
+  return out + "<details><summary>Formula and numbers</summary><p><b>Formula:</b> " +
+         escape(figure.formula) + "</p>" + table.html() + "</details></figcaption>\n</figure>\n";
+}
+
+std::string inspect_page(const ResolvedModel& model, const std::vector<inspect::Finding>& findings,
+                         const std::string& plotly_js) {
+  const Figure figure = spectrum_figure(model);
+  const bool drawn = !figure.keys.empty();
+  std::string body = "<p>" + escape(inspect::printable(model.reader)) + ". Original length " +
+                     length_text(model.original_length) + ", admitted length " +
+                     length_text(model.max_length) + ".</p>\n";
+  body += section("findings-section", "Findings", findings_html(findings));
+  body += section("spectrum-section", "Frequencies",
+                  (drawn ? standalone_figure(figure, 1)
+                         : "<p class=\"left-out\">Left out: nothing rotates.</p>\n") +
+                      kinds_table(model));
+  body += section("origins-section", "Origins", origins_table(model));
+  body += section("ignored-section", "Keys without effect", ignored_html(model));
+  const std::string title =
+      (model.model_type.empty() ? "model" : inspect::printable(model.model_type)) + ": positions";
+  std::vector<const Figure*> figures;
+  if (drawn) {
+    figures.push_back(&figure);
+  }
+  return standalone_page(title, "gyre inspect \u00b7 " + inspect::printable(model.path), body,
+                         figures, plotly_js);
+}
+
+}  // namespace gyre::report
