@@ -1,0 +1,45 @@
+// Runs the identities on a subject, the table faults x checks, and what is verified of one scheme's
+// plan or one trained model.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gyre/model/transformer.h"
+#include "gyre/verify/identity.h"
+
+namespace gyre::verify {
+
+/// One line of the table: an identity with what it found.
+struct Check {
+  std::string id, claim, title, source;
+  CheckResult result;
+};
+
+/// Called before each check with its number and id.
+using OnCheck = std::function<void(size_t number, size_t total, const std::string& id)>;
+
+/// Every identity, in order. A check that throws has failed; its message is in `where`.
+std::vector<Check> run_battery(const Subject& subject, const OnCheck& on_check = {});
+bool all_passed(const std::vector<Check>& checks);
+
+struct FaultRow {
+  std::string name, summary;
+  std::vector<std::string> caught_by;  // ids of the checks that failed
+};
+
+/// The battery under every known fault, with fewer random draws.
+std::vector<FaultRow> run_faults(const OnCheck& on_check = {});
+
+/// Checks of the plan that a scheme makes: table, relative scores, reference, continuation,
+/// storage.
+///
+/// throws  Error(Usage) on an unknown scheme or option
+std::vector<Check> check_scheme(const Subject& subject, const std::string& spec);
+
+/// Cache consistency of a model with its own weights: one pass, chunked prefill and decoding give
+/// the same logits, and a token left out of the cache is noticed.
+std::vector<Check> check_model(const model::Transformer& model, int64_t n_tokens);
+
+}  // namespace gyre::verify

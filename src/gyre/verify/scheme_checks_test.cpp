@@ -1,0 +1,71 @@
+// Checks of a scheme's plan and of a model: every registered scheme passes, faults do not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gyre/base/error.h"
+#include "gyre/position/scheme.h"
+#include "gyre/verify/battery.h"
+
+namespace gyre::verify {
+namespace {
+
+bool passes(const std::vector<Check>& checks, const std::string& id) {
+  const auto found =
+      std::find_if(checks.begin(), checks.end(), [&](const Check& c) { return c.id == id; });
+  EXPECT_NE(found, checks.end()) << id;
+  return found != checks.end() && found->result.passed;
+}
+
+TEST(CheckScheme, SchemesPass) {
+  for (const char* spec :
+       {"rope", "rope:layout=interleaved", "prope:p=0.5", "partial", "nope", "lerope", "alibi"}) {
+    for (const Check& check : check_scheme(sound_subject(), spec)) {
+      EXPECT_TRUE(check.result.passed)
+          << spec << ", " << check.id << ": " << check.result.worst << " at " << check.result.where;
+    }
+  }
+}
+
+TEST(CheckScheme, FaultsShow) {
+  EXPECT_FALSE(passes(check_scheme(faulty_subject("wrong-pairing"), "rope"), "plan-reference"));
+  EXPECT_FALSE(passes(check_scheme(faulty_subject("cache-position"), "rope"), "plan-continuation"));
+  EXPECT_FALSE(
+      passes(check_scheme(faulty_subject("flipped-key-direction"), "rope"), "plan-relative"));
+  EXPECT_FALSE(passes(check_scheme(faulty_subject("bias-sign"), "alibi"), "plan-reference"));
+}
+
+model::Transformer small_model(const std::string& scheme, const std::string& mask) {
+  model::ModelConfig config;
+  config.vocab = 23;
+  config.width = 24;
+  config.layers = 2;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_dim = 8;
+  config.hidden = 20;
+  config.init_std = 0.2;
+  model::Transformer model(config,
+                           position::make_plan(scheme, mask, model::plan_request(config, 32)));
+  model.init(5);
+  return model;
+}
+
+TEST(CheckModel, CachesAreConsistent) {
+  for (const char* scheme : {"rope", "alibi", "nope"}) {
+    for (const char* mask : {"full", "window:6"}) {
+      for (const Check& check : check_model(small_model(scheme, mask), 32)) {
+        EXPECT_TRUE(check.result.passed)
+            << scheme << ", " << mask << ", " << check.id << ": " << check.result.where;
+      }
+    }
+  }
+}
+
+TEST(CheckModel, NoticesATokenThatHasNoEffect) {
+  // Under a window of 1 no token sees another.
+  EXPECT_FALSE(passes(check_model(small_model("nope", "window:1"), 32), "model-notices"));
+}
+
+}  // namespace
+}  // namespace gyre::verify
