@@ -306,16 +306,31 @@ class Diff {
 
   void compare_lengths() {
     match_ = nullptr;
-    if (a_.original_length > 0 && b_.original_length > 0 &&
-        a_.original_length != b_.original_length) {
+    if (a_.original_length > 0 && b_.original_length > 0 && says_original(a_) &&
+        says_original(b_) && a_.original_length != b_.original_length) {
       add(Severity::Warning, "original-length", "original length", str(a_.original_length),
           str(b_.original_length),
           both("original length", str(a_.original_length), str(b_.original_length)));
     }
-    if (a_.max_length > 0 && b_.max_length > 0 && a_.max_length != b_.max_length) {
-      add(Severity::Warning, "max-length", "max length", str(a_.max_length), str(b_.max_length),
-          both("longest admitted length", str(a_.max_length), str(b_.max_length)));
+    // A length that follows from the factor on one side and stands in the file on the other.
+    const double x = stated_length(a_);
+    const double y = stated_length(b_);
+    if (x > 0.0 && y > 0.0 && x != y && a_.max_length != b_.max_length) {
+      add(Severity::Warning, "max-length", "max length", text_of(x), text_of(y),
+          both("longest admitted length", text_of(x), text_of(y)));
     }
+  }
+
+  static double stated_length(const ResolvedModel& model) {
+    const double stated =
+        model.source == SourceKind::Gguf ? gguf_number(model, "context_length") : max_length(model);
+    return std::isnan(stated) ? static_cast<double>(model.max_length) : stated;
+  }
+
+  // Scaling that a GGUF keeps in a tensor leaves no place for the length before it.
+  static bool says_original(const ResolvedModel& model) {
+    return model.source != SourceKind::Gguf || model.tables.empty() ||
+           gguf_key(model, "rope.scaling.original_context_length") != nullptr;
   }
 
   // A converter that does not know a class writes no scaling keys for it.
@@ -330,7 +345,9 @@ class Diff {
         continue;
       }
       const RawKey* type = gguf_key(gguf, "rope.scaling.type");
-      if (type == nullptr && gguf.raw.has("general.architecture") && gguf.tables.empty()) {
+      const bool older = gguf_key(gguf, "rope.scale_linear") != nullptr;
+      if (type == nullptr && !older && gguf.raw.has("general.architecture") &&
+          gguf.tables.empty()) {
         const std::string prefix = gguf.model_type + ".rope.scaling.";
         const double original = original_length(config, block);
         add(Severity::Error, "scaling-keys", prefix + "type", block.type, "nothing",

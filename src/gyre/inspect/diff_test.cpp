@@ -168,6 +168,16 @@ TEST(Diff, LengthsAreWarnings) {
       "in the first and 8192 in the second\n");
 }
 
+// A yarn block beside max_position_embeddings 32768 admits 131072; its GGUF says 32768 as well.
+TEST(Diff, LengthsAreComparedAsTheFilesStateThem) {
+  ResolvedModel a = hf();
+  a.raw = RawConfig::from_json(R"({"max_position_embeddings": 32768})", "c");
+  a.max_length = 131072;
+  ResolvedModel b = gguf("qwen2", {{"context_length", 32768}});
+  b.original_length = a.original_length;
+  expect_diff(a, b, "");
+}
+
 TEST(Diff, TwoModelsOfDifferentDepth) {
   ResolvedModel b = hf();
   b.n_layers = 5;

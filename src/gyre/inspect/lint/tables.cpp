@@ -19,8 +19,10 @@ bool is_other_tower(const std::string& name) {
 
 }  // namespace
 
+// "rope.freqs": checkpoints as Meta released them.
 bool is_inv_freq(const ResolvedModel::Table& table) {
-  return contains(table.name, "inv_freq") && !is_other_tower(table.name);
+  return (contains(table.name, "inv_freq") || table.name.ends_with("rope.freqs")) &&
+         !is_other_tower(table.name);
 }
 
 bool is_angle_cache(const ResolvedModel::Table& table) {

@@ -55,8 +55,8 @@ Rule original_length_missing_rule() {
           "The bands that are kept, blended and divided depend on the trained length. Readers "
           "fall back on the extended one, or stop (llama3 in transformers v4: an error here).",
           "Add original_max_position_embeddings, the length before extension, to the block.",
-          "transformers modeling_rope_utils.py, standardize_rope_params; NVIDIA/Megatron- "
-          "LM#1418",
+          "transformers modeling_rope_utils.py, standardize_rope_params; NVIDIA/"
+          "Megatron-LM#1418",
           check};
 }
 

@@ -61,7 +61,18 @@ std::vector<Finding> judge(const ResolvedModel& model, const ResolvedModel::Tabl
   return {};
 }
 
+void look_at_unused_lists(const ResolvedModel& model, std::vector<Finding>& found) {
+  for (const IgnoredKey& one : model.ignored) {
+    if (one.key.find("rope_factors") != std::string::npos) {
+      found.push_back(
+          error(one.key, one.value, "", str("'", one.key, "' has no effect: ", one.reason)));
+    }
+  }
+}
+
 std::vector<Finding> check(const ResolvedModel& model) {
+  std::vector<Finding> found;
+  look_at_unused_lists(model, found);
   for (const ResolvedModel::Table& table : model.tables) {
     if (table.name.find("rope_freqs") == std::string::npos || table.values.empty()) {
       continue;
@@ -70,11 +81,13 @@ std::vector<Finding> check(const ResolvedModel& model) {
       const bool only = model.kinds.size() == 1;
       // With several kinds the tensor belongs to those without a window.
       if (kind.base > 0.0 && (only || kind.plan.mask.window == 0)) {
-        return judge(model, table, kind);
+        const std::vector<Finding> more = judge(model, table, kind);
+        found.insert(found.end(), more.begin(), more.end());
+        return found;
       }
     }
   }
-  return {};
+  return found;
 }
 
 }  // namespace
