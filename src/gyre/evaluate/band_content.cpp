@@ -71,8 +71,11 @@ std::vector<double> mean_over_rows(const std::vector<std::vector<double>>& rows)
 }
 
 double LayerBands::contribution(size_t h, size_t m, double distance) const {
-  return theta[h][m] == 0.0 ? 0.0
-                            : std::real(content[h][m] * std::polar(1.0, distance * theta[h][m]));
+  if (theta[h][m] == 0.0) {
+    return 0.0;
+  }
+  const double left = decay.empty() ? 1.0 : std::exp(-decay[m] * distance);
+  return left * std::real(content[h][m] * std::polar(1.0, distance * theta[h][m]));
 }
 
 double LayerBands::others(size_t h, size_t without, double distance) const {
@@ -87,6 +90,7 @@ LayerBands layer_bands(const Channels& q, const Channels& k, const position::Pos
                        const position::LayerPlan& layer, const Frequencies& inv_freq) {
   LayerBands bands;
   bands.content = content_means(q, k);
+  bands.decay = layer.decay;
   const double scale = layer.amplitude * layer.amplitude * layer.logit_scale /
                        std::sqrt(static_cast<double>(plan.head_dim));
   for (size_t h = 0; h < bands.content.size(); ++h) {

@@ -32,6 +32,7 @@ std::vector<double> mean_over_rows(const std::vector<std::vector<double>>& rows)
 struct LayerBands {
   std::vector<std::vector<std::complex<double>>> content;  // [head][pair]
   std::vector<std::vector<double>> theta;                  // [head][pair]; 0 = not rotated
+  std::vector<double> decay;                               // [pair], nats per token; empty = none
 
   size_t n_heads() const { return content.size(); }
   /// C_m at a distance in tokens; 0 for a pair that is not rotated.

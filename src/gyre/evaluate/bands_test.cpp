@@ -32,7 +32,8 @@ position::PositionPlan make_plan(PairLayout layout, int64_t head_dim, int64_t ro
   plan.head_dim = head_dim;
   plan.rotary_dim = rotary_dim;
   for (const auto& layer : inv_freq) {
-    plan.layers.push_back({layer, 1.0, 1.0, {}, {}});
+    plan.layers.emplace_back();
+    plan.layers.back().inv_freq = layer;
   }
   return plan;
 }
@@ -44,6 +45,18 @@ at::Tensor only_pair(PairLayout layout, int64_t heads, int64_t pair, double re, 
   x.select(3, interleaved ? 2 * pair : pair).fill_(re);
   x.select(3, interleaved ? 2 * pair + 1 : pair + 4).fill_(im);
   return x;
+}
+
+TEST(Bands, ADecayingBandContributesLessFarAway) {
+  // C(delta) = A e^(-0.1 delta) with a frequency that hardly turns: range over 10 tokens by hand.
+  const Frequencies inv_freq = {{{1e-9, 0.0, 0.0, 0.0}}};
+  auto plan = make_plan(PairLayout::Halves, 8, 8, inv_freq);
+  plan.layers[0].decay = {0.1, 0.1, 0.1, 0.1};
+  const model::Capture capture{{only_pair(PairLayout::Halves, 1, 0, 1.0, 0.0)},
+                               {only_pair(PairLayout::Halves, 1, 0, 2.0, 0.0)}};
+  const auto report = analyze_bands(capture, plan, inv_freq, 10);
+  ASSERT_TRUE(report);
+  EXPECT_NEAR(report->contribution[0][0], 2.0 / std::sqrt(8.0) * (1.0 - std::exp(-0.9)), 1e-6);
 }
 
 TEST(Bands, OneBandWithContentIsDominant) {

@@ -9,19 +9,21 @@
 #include "gyre/base/files.h"
 #include "gyre/base/log.h"
 #include "gyre/evaluate/eval_record.h"
+#include "gyre/evaluate/models_by_length.h"
 #include "gyre/train/trainer.h"
 
 namespace gyre::evaluate {
 namespace {
 
-NllFn nll_of(const model::Transformer& model) {
-  return [&model](const at::Tensor& tokens, const at::Tensor& targets) {
-    return model.nll(tokens, targets);
+NllFn nll_of(ModelsByLength& models) {
+  return [&models](const at::Tensor& tokens, const at::Tensor& targets) {
+    return models.at(tokens.size(1)).nll(tokens, targets);
   };
 }
 
-NextLogitsFn next_logits_of(const model::Transformer& model) {
-  return [&model](const at::Tensor& tokens) {
+NextLogitsFn next_logits_of(ModelsByLength& models) {
+  return [&models](const at::Tensor& tokens) {
+    const model::Transformer& model = models.at(tokens.size(1));
     const at::Tensor hidden_BTC = model.hidden(tokens);
     return model.project(hidden_BTC.select(1, tokens.size(1) - 1));
   };
@@ -39,7 +41,7 @@ void check_dataset(const train::Run& run, const data::Dataset& dataset) {
   }
 }
 
-std::vector<NeedleCell> needle_cells(const train::Run& run, const data::Dataset& dataset,
+std::vector<NeedleCell> needle_cells(ModelsByLength& models, const data::Dataset& dataset,
                                      const EvalOptions& options, std::vector<std::string>& notes) {
   std::vector<NeedleCell> cells;
   if (dataset.tokenizer == nullptr) {
@@ -53,7 +55,7 @@ std::vector<NeedleCell> needle_cells(const train::Run& run, const data::Dataset&
     const NeedleDesign design{options.needle_family, n, options.needle_foils, options.needle_items,
                               static_cast<uint64_t>(options.eval_seed)};
     try {
-      cells.push_back(rank_needles(alphabet, design, next_logits_of(run.model)));
+      cells.push_back(rank_needles(alphabet, design, next_logits_of(models)));
     } catch (const train::Interrupted&) {
       throw;
     } catch (const Error& error) {  // too few letters for this many pairs: the other cells stand
@@ -104,8 +106,12 @@ Evaluation evaluate(const train::Run& run, const data::Dataset& dataset,
   check(options);
   check_dataset(run, dataset);
   const int64_t T = run.manifest.train_length;
-  const NllFn nll = nll_of(run.model);
+  ModelsByLength models(run);
+  const NllFn nll = nll_of(models);
   Evaluation out;
+  if (const std::string& rule = run.manifest.plan.length_rule; !rule.empty()) {
+    out.notes.push_back("positions depend on the length: " + rule);
+  }
   out.corpus_hash = dataset.corpus_hash;
   out.tokenizer_hash = dataset.tokenizer_hash;
   out.options = options;
@@ -118,7 +124,8 @@ Evaluation evaluate(const train::Run& run, const data::Dataset& dataset,
                           nll, out.notes);
     });
   }
-  out.needle = timed(out, "needle", [&] { return needle_cells(run, dataset, options, out.notes); });
+  out.needle =
+      timed(out, "needle", [&] { return needle_cells(models, dataset, options, out.notes); });
   if (options.band_windows > 0) {
     out.bands = timed(out, "bands",
                       [&] { return band_report(run, dataset, options.band_windows, out.notes); });

@@ -26,8 +26,9 @@ at::Tensor plan_theta(const position::LayerPlan& layer, at::Device device) {
 bool same_rotation(const position::PositionPlan& plan, size_t n, size_t m) {
   const bool shared = plan.learning.sharing == position::Sharing::None ||
                       plan.learning.sharing == position::Sharing::All;
-  return shared && plan.layers[n].inv_freq == plan.layers[m].inv_freq &&
-         plan.layers[n].amplitude == plan.layers[m].amplitude;
+  const position::LayerPlan &a = plan.layers[n], &b = plan.layers[m];
+  return shared && a.inv_freq == b.inv_freq && a.amplitude == b.amplitude && a.decay == b.decay &&
+         a.query_growth == b.query_growth && a.query_growth_floor == b.query_growth_floor;
 }
 
 }  // namespace
@@ -82,6 +83,8 @@ void ForwardPass::build_rotations() {
   const at::Tensor positions =
       at::arange(first_position_, first_position_ + T_, tokens_.options().dtype(at::kLong));
   const at::ScalarType table_dtype = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
+  // Decayed keys that a cache keeps were made relative to the same origin in every call.
+  const auto origin = cache_ == nullptr ? std::nullopt : std::optional<int64_t>(0);
   for (size_t n = 0; n < plan.layers.size(); ++n) {
     size_t m = 0;
     while (m < n && !same_rotation(plan, n, m)) {
@@ -90,7 +93,7 @@ void ForwardPass::build_rotations() {
     rotations_.push_back(
         m < n ? rotations_[m]
               : attention::make_rotation(layer_theta(model_, static_cast<int64_t>(n)), positions,
-                                         plan.layout, plan.layers[n].amplitude, table_dtype));
+                                         plan.layout, plan.layers[n], table_dtype, origin));
   }
 }
 

@@ -28,6 +28,10 @@ void check_plan(const ModelConfig& config, const position::PositionPlan& plan) {
     const auto groups = static_cast<int64_t>(layer.inv_freq.size());
     TORCH_CHECK_VALUE(groups <= 1 || groups == config.n_kv_heads(), "transformer: the plan has ",
                       groups, " frequency groups, expected 1 or ", config.n_kv_heads());
+    TORCH_CHECK_VALUE(
+        layer.decay.empty() || (groups > 0 && layer.decay.size() == layer.inv_freq.front().size()),
+        "transformer: the plan has ", layer.decay.size(),
+        " decays in a layer, expected one per pair");
     const auto n_slopes = static_cast<int64_t>(layer.slopes.size());
     TORCH_CHECK_VALUE(n_slopes == 0 || n_slopes == config.heads, "transformer: the plan has ",
                       n_slopes, " slopes, expected ", config.heads);
@@ -88,6 +92,17 @@ const Parameter& Transformer::parameter(const std::string& name) const {
   const auto found = index_.find(name);
   TORCH_CHECK_VALUE(found != index_.end(), "transformer: no parameter '", name, "'");
   return parameters_[found->second];
+}
+
+Transformer Transformer::with_plan(const position::PositionPlan& plan) const {
+  check_plan(config_, plan);
+  TORCH_CHECK_VALUE(plan.learning == plan_.learning && plan.n_pairs() == plan_.n_pairs(),
+                    "transformer: the other plan has ", plan.n_pairs(),
+                    " pairs or learns them in another way; the model was made for ",
+                    plan_.n_pairs());
+  Transformer other = *this;
+  other.plan_ = plan;
+  return other;
 }
 
 int64_t Transformer::n_parameters() const {

@@ -68,6 +68,11 @@ class Transformer {
   int64_t n_parameters() const;
   int64_t n_alpha() const;
 
+  /// The same model with other positions: parameters are shared, not copied. For plans that depend
+  /// on the length of the sequence at hand. throws c10::ValueError when the plan does not fit or is
+  /// learned in another way. Not with a cache filled under another plan: its keys are rotated.
+  Transformer with_plan(const position::PositionPlan& plan) const;
+
   const ModelConfig& config() const { return config_; }
   const position::PositionPlan& plan() const { return plan_; }
 

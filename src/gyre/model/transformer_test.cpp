@@ -90,8 +90,8 @@ std::vector<std::string> usable_schemes() {
 }
 
 const std::vector<std::string>& masks() {
-  static const std::vector<std::string> list = {"full", "window:4", "dilated:3x2",
-                                                "window:3+global:2", "window:4/full"};
+  static const std::vector<std::string> list = {
+      "full", "window:4", "dilated:3x2", "window:3+global:2", "window:4/full", "chunk:5"};
   return list;
 }
 
@@ -131,6 +131,24 @@ TEST(EveryScheme, ContinuesFromACache) {
       EXPECT_LE(max_difference(in_chunks(model, tokens, 5), whole), 1e-4) << scheme << " " << mask;
       EXPECT_LE(max_difference(in_chunks(model, tokens, 1), whole), 1e-4) << scheme << " " << mask;
     }
+  }
+}
+
+TEST(WithPlan, SharesTheWeightsUnderOtherPositions) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor tokens = random_tokens(1, 9, 19, 6);
+  const Transformer model = make_model(small_config(), "rope");
+  const Transformer faster = make_model(small_config(), "rope:base=50");
+  const Transformer other = model.with_plan(faster.plan());
+  EXPECT_EQ(max_difference(other.forward(tokens), faster.forward(tokens)), 0.0);
+  EXPECT_GT(max_difference(other.forward(tokens), model.forward(tokens)), 0.0);
+  EXPECT_TRUE(other.parameter("norm.weight").value.is_same(model.parameter("norm.weight").value));
+  try {
+    model.with_plan(make_model(small_config(), "lerope").plan());
+    FAIL() << "no error";
+  } catch (const c10::ValueError& e) {
+    EXPECT_NE(std::string(e.what_without_backtrace()).find("learns them in another way"),
+              std::string::npos);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/position/scheme.h"
 #include "gyre/train/checkpoint.h"
 #include "gyre/train/train_options.h"
 
@@ -40,6 +41,25 @@ Run load_run(const std::filesystem::path& dir) {
                 ", expected fp32 or bf16");
   }
   return {dir, std::move(manifest), std::move(model)};
+}
+
+position::PositionPlan plan_at_length(const RunManifest& manifest, int64_t length) {
+  if (manifest.plan.length_rule.empty()) {
+    return manifest.plan;
+  }
+  const auto plan_for = [&](int64_t tokens) {
+    position::PlanRequest request = model::plan_request(manifest.model, manifest.train_length);
+    request.length = tokens;
+    position::PositionPlan plan = position::make_plan(manifest.scheme, manifest.mask, request);
+    plan.learning = manifest.plan.learning;  // rates may have been set by the run's own options
+    return plan;
+  };
+  if (plan_for(manifest.train_length) != manifest.plan) {
+    throw Error(Code::Format, "field 'plan': ", manifest.scheme,
+                " now makes other positions than the run was trained with, so those of a sequence ",
+                "of ", length, " tokens are not known");
+  }
+  return plan_for(length);
 }
 
 data::Dataset open_run_dataset(const RunManifest& manifest) {

@@ -50,6 +50,11 @@ RunManifest manifest_from_json(const std::string& text, const std::string& owner
 /// The model computes in the manifest's dtype.
 Run load_run(const std::filesystem::path& dir);
 
+/// The run's positions for a sequence of `length` tokens: the manifest's plan, or, when that has a
+/// length rule, the plan that its scheme makes for this length. Learned alpha is the model's and
+/// stays. Error(Format) when the scheme no longer makes the manifest's plan at the training length.
+position::PositionPlan plan_at_length(const RunManifest& manifest, int64_t length);
+
 /// Errors name `owner` and the first field of `found` that is missing or differs from `expected`.
 void check_same_manifest(const RunManifest& expected, const RunManifest& found,
                          const std::string& owner);

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "gyre/position/scheme.h"
 #include "gyre/train/checkpoint.h"
 #include "gyre/train/run_testing.h"
 
@@ -47,6 +48,42 @@ TEST_F(LoadRun, GivesTheTrainedModelAndItsRecord) {
   EXPECT_EQ(loaded.model.config().vocab, 257);
   EXPECT_GT(loaded.model.parameter("alpha").value.abs().max().item<double>(), 0.0);
   EXPECT_EQ(open_run_dataset(loaded.manifest).corpus_hash, loaded.manifest.corpus_hash);
+}
+
+TEST(PlanAtLength, IsTheSchemesForThatLength) {
+  RunManifest manifest;
+  manifest.train_length = 64;
+  manifest.mask = "window:9/full";
+  manifest.model.layers = 2;
+  const auto plan_of = [&](const std::string& scheme, int64_t length) {
+    position::PlanRequest request = model::plan_request(manifest.model, 64);
+    request.length = length;
+    return position::make_plan(scheme, manifest.mask, request);
+  };
+  for (const char* scheme : {"dynamic:factor=2", "longrope:max=256"}) {
+    manifest.scheme = scheme;
+    manifest.plan = plan_of(scheme, 0);
+    EXPECT_EQ(plan_at_length(manifest, 64), manifest.plan);
+    EXPECT_EQ(plan_at_length(manifest, 200), plan_of(scheme, 200));
+    EXPECT_NE(plan_at_length(manifest, 200), manifest.plan);
+  }
+  manifest.scheme = "not read when there is no rule";
+  manifest.plan = plan_of("rope", 0);
+  EXPECT_EQ(plan_at_length(manifest, 200), manifest.plan);
+}
+
+TEST(PlanAtLength, RefusesASchemeThatHasChangedSince) {
+  RunManifest manifest;
+  manifest.train_length = 64;
+  manifest.mask = "full";
+  manifest.scheme = "dynamic:factor=2";
+  manifest.plan =
+      position::make_plan(manifest.scheme, "full", model::plan_request(manifest.model, 64));
+  manifest.plan.layers[0].inv_freq[0][1] *= 1.001;
+  expect_contains(
+      error_of(Code::Format, [&] { plan_at_length(manifest, 200); }),
+      "field 'plan': dynamic:factor=2 now makes other positions than the run was trained "
+      "with, so those of a sequence of 200 tokens are not known");
 }
 
 TEST_F(LoadRun, NamesEveryMissingField) {
