@@ -13,6 +13,10 @@ install_test_packages() { # into .venv, which exists even where torch comes from
   cp "$root/testing/requirements.txt" "$stamp"
 }
 
+install_fuzz_packages() { # optional: without them testing/fuzz/smoke_test.py says that it is skipped
+  (install_packages fuzz) || say "the fuzz test will be skipped"
+}
+
 fetch_corpus() { # so that the tests themselves need no network
   logged fetch "fetching the default corpus" "$build/gyre" data fetch shakespeare ||
     die "gyre data fetch shakespeare failed: $(tail -n 1 "$state/fetch.log")"
@@ -26,6 +30,7 @@ run_tests() {
     ;;
   esac
   install_packages "build|test"
+  install_fuzz_packages
   choose_python
   get_plotly
   configure ON

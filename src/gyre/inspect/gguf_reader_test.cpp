@@ -168,6 +168,9 @@ TEST(GgufReader, RefusesNumbersNoModelHas) {
                         .u32("llama.attention.head_count", 8)),
             "m.gguf: llama.attention.key_length is missing and embedding_length 0 over 8 heads "
             "gives no head dim");
+  // Found by fuzzing: a table of a million pairs out of 500 bytes.
+  EXPECT_EQ(message(model_of("llama", 8200)),
+            "m.gguf: llama.embedding_length 65600 over 8 heads is a head dim beyond 8192");
   GgufBuilder yarn;
   yarn.text("general.architecture", "llama")
       .u32("llama.block_count", 2)

@@ -63,6 +63,10 @@ int64_t derived_head_dim(const GgufKeys& keys, const GgufShape& shape) {
                 " is missing and embedding_length ", shape.hidden, " over ", heads,
                 " heads gives no head dim");
   }
+  if (shape.hidden / heads > kMaxHeadDim) {
+    throw Error(Code::Format, keys.owner(), ": ", keys.full("embedding_length"), " ", shape.hidden,
+                " over ", heads, " heads is a head dim beyond ", kMaxHeadDim);
+  }
   return shape.hidden / heads;
 }
 

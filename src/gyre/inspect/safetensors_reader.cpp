@@ -197,6 +197,54 @@ bool is_usable(const std::vector<double>& table) {
                                        [](double f) { return std::isfinite(f) && f >= 0.0; });
 }
 
+bool holds(const LayerKind& kind, int64_t layer) {
+  return std::find(kind.layers.begin(), kind.layers.end(), layer) != kind.layers.end();
+}
+
+/// A table goes to the kind with the same values. A layer has one table: the first that names it.
+void add_table(const ResolvedModel::Table& table, const Heads& heads, ResolvedModel& model) {
+  const auto layer = layer_of(table.name);
+  const bool taken =
+      layer.has_value() && std::any_of(model.kinds.begin(), model.kinds.end(),
+                                       [&](const LayerKind& k) { return holds(k, *layer); });
+  auto kind = std::find_if(model.kinds.begin(), model.kinds.end(), [&](const LayerKind& k) {
+    return k.plan.inv_freq.front() == table.values;
+  });
+  if (taken && (kind == model.kinds.end() || !holds(*kind, *layer))) {
+    model.ignored.push_back({table.name, str(table.values.size(), " values"),
+                             str("layer ", *layer, " has another table already")});
+    return;
+  }
+  if (kind == model.kinds.end()) {
+    model.kinds.push_back(kind_of(table, heads));
+    kind = model.kinds.end() - 1;
+  }
+  if (layer.has_value() && !taken) {
+    kind->layers.push_back(*layer);
+  }
+}
+
+/// A table without a layer in its name holds for the layers that have none of their own.
+void share_layers(ResolvedModel& model) {
+  std::vector<bool> own(static_cast<size_t>(model.n_layers), false);
+  for (const LayerKind& kind : model.kinds) {
+    for (const int64_t layer : kind.layers) {
+      own[static_cast<size_t>(layer)] = true;
+    }
+  }
+  for (LayerKind& kind : model.kinds) {
+    if (!kind.layers.empty()) {
+      continue;
+    }
+    for (int64_t i = 0; i < model.n_layers; ++i) {
+      if (!own[static_cast<size_t>(i)]) {
+        kind.layers.push_back(i);
+        own[static_cast<size_t>(i)] = true;
+      }
+    }
+  }
+}
+
 void read_tables(const tensor::SafetensorsHeader& header, const Heads& heads,
                  ResolvedModel& model) {
   for (const StoredTensor& each : header.tensors()) {
@@ -204,33 +252,20 @@ void read_tables(const tensor::SafetensorsHeader& header, const Heads& heads,
       continue;
     }
     model.tables.push_back({each.name, each.dtype, header.load_small(each)});
-    const ResolvedModel::Table& table = model.tables.back();
-    if (!is_usable(table.values)) {
+    if (const ResolvedModel::Table& table = model.tables.back(); is_usable(table.values)) {
+      add_table(table, heads, model);
+    } else {
       model.ignored.push_back(
           {each.name, str(table.values.size(), " values"), "empty, negative or not finite"});
-      continue;
-    }
-    auto kind = std::find_if(model.kinds.begin(), model.kinds.end(), [&](const LayerKind& k) {
-      return k.plan.inv_freq.front() == table.values;
-    });
-    if (kind == model.kinds.end()) {
-      model.kinds.push_back(kind_of(table, heads));
-      kind = model.kinds.end() - 1;
-    }
-    if (const auto layer = layer_of(each.name); layer.has_value()) {
-      kind->layers.push_back(*layer);
     }
   }
+  share_layers(model);
+  std::erase_if(model.kinds, [&](const LayerKind& kind) {
+    return kind.layers.empty() && model.kinds.size() > 1;
+  });
   for (LayerKind& kind : model.kinds) {
     std::sort(kind.layers.begin(), kind.layers.end());
-    if (kind.layers.empty()) {  // one table for the whole model
-      for (int64_t i = 0; i < model.n_layers; ++i) {
-        kind.layers.push_back(i);
-      }
-    }
-    kind.name = model.kinds.size() == 1
-                    ? "all"
-                    : str("table of layer ", kind.layers.empty() ? 0 : kind.layers.front());
+    kind.name = model.kinds.size() == 1 ? "all" : str("table of layer ", kind.layers.front());
   }
 }
 

@@ -128,6 +128,19 @@ TEST(SafetensorsReader, TellsTablesApartAndRefusesBrokenOnes) {
   EXPECT_EQ(model.ignored.at(0).reason, "empty, negative or not finite");
 }
 
+// Found by fuzzing: one layer was in two kinds.
+TEST(SafetensorsReader, ALayerHasOneTable) {
+  const ResolvedModel model = Builder()
+                                  .floats("rotary_emb.inv_freq", geometric(1e4, 4))
+                                  .floats("layers.1.rotary_emb.inv_freq", geometric(1e6, 4))
+                                  .floats("layers.1.old.inv_freq", geometric(1e5, 4))
+                                  .resolve();
+  ASSERT_EQ(model.kinds.size(), 2U);
+  EXPECT_EQ(model.kinds[0].layers, std::vector<int64_t>{0});
+  EXPECT_EQ(model.kinds[1].layers, std::vector<int64_t>{1});
+  EXPECT_EQ(model.ignored.at(0).reason, "layer 1 has another table already");
+}
+
 TEST(SafetensorsReader, SaysWhenItIsOneOfSeveralFiles) {
   const ResolvedModel model = Builder()
                                   .add("model.layers.30.mlp.up_proj.weight", "F16", {4, 4})

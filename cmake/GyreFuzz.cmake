@@ -1,0 +1,36 @@
+# The fuzz build (preset `fuzz`): libFuzzer targets for everything that reads files of others, with
+# the address and undefined-behaviour sanitizers. clang only. None of it needs torch, so this build
+# looks for no wheel and compiles only the readers. testing/fuzz/smoke_test.py builds and runs it.
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  message(FATAL_ERROR "GYRE_FUZZ needs clang with libFuzzer, found ${CMAKE_CXX_COMPILER}; "
+                      "install clang-16 and libclang-rt-16-dev, then set CXX=clang++-16")
+endif()
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(nlohmann_json 3.11 REQUIRED)
+
+set(GYRE_FUZZ_OPTIMIZE "-O1" CACHE STRING "-O1 for long runs; -O0 builds in half the time")
+set(GYRE_FUZZ_DIR ${CMAKE_CURRENT_SOURCE_DIR}/testing/fuzz)
+file(GLOB_RECURSE GYRE_FUZZ_SOURCES CONFIGURE_DEPENDS
+  ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/base/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/tensor/*.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/position/*.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/inspect/*.cpp)
+list(FILTER GYRE_FUZZ_SOURCES EXCLUDE REGEX "_(test|bench)\\.cpp$")
+list(FILTER GYRE_FUZZ_SOURCES EXCLUDE REGEX "/tensor/safetensors\\.cpp$")  # the part with torch
+
+add_library(gyre_fuzz_readers STATIC ${GYRE_FUZZ_SOURCES})
+target_include_directories(gyre_fuzz_readers PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
+target_link_libraries(gyre_fuzz_readers
+  PUBLIC OpenSSL::Crypto Threads::Threads nlohmann_json::nlohmann_json)
+target_compile_options(gyre_fuzz_readers PUBLIC ${GYRE_FUZZ_OPTIMIZE}
+  -gline-tables-only -fno-omit-frame-pointer
+  -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all)
+# Half of the time of this build is parsing these.
+target_precompile_headers(gyre_fuzz_readers PRIVATE <algorithm> <cmath> <filesystem> <functional>
+  <map> <nlohmann/json.hpp> <optional> <string> <vector>)
+
+foreach(reader config gguf safetensors)
+  add_executable(fuzz_${reader} ${GYRE_FUZZ_DIR}/fuzz_${reader}.cpp)
+  target_link_libraries(fuzz_${reader} PRIVATE gyre_fuzz_readers)
+  target_link_options(fuzz_${reader} PRIVATE -fsanitize=fuzzer,address,undefined)
+endforeach()
