@@ -84,7 +84,7 @@ TEST(ModelsByLength, TheLengthCurveUsesThem) {
   dataset.val = testing::make_stream(folder.path / "val.bin", testing::random_tokens(700, 256));
   EvalOptions options;
   options.val_tokens = 64;
-  options.lengths = "32,128";
+  options.lengths = {"32", "128"};
   options.length_tokens = 256;
   options.distractors = {};
   options.band_windows = 0;
