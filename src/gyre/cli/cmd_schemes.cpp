@@ -1,9 +1,11 @@
-// `gyre schemes`: every position scheme with its options, defaults, formula and source.
+// `gyre schemes`: every position scheme with its options, defaults, formula and source; with
+// --plan, the plans that given specs make, as JSON.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "gyre/base/error.h"
 #include "gyre/base/options.h"
 #include "gyre/cli/verb.h"
 #include "gyre/position/scheme.h"
@@ -18,6 +20,39 @@ Json option_to_json(const Field& field) {
               {"default", field.get()},
               {"help", field.help},
               {"choices", field.choices}};
+}
+
+/// --plan and the shape it is made for.
+struct PlanFlags {
+  std::vector<std::string> specs;
+  std::string mask = "full";
+  position::PlanRequest request{
+      .n_layers = 12, .n_heads = 8, .n_kv_heads = 8, .head_dim = 64, .train_length = 2048};
+};
+
+Json plans_to_json(const PlanFlags& flags) {
+  Json list = Json::array();
+  for (const std::string& spec : flags.specs) {
+    const auto plan = position::make_plan(spec, flags.mask, flags.request);
+    list.push_back(Json{{"spec", spec}, {"plan", Json::parse(position::plan_to_json(plan))}});
+  }
+  return list;
+}
+
+void add_plan_flags(CLI::App& app, PlanFlags& flags) {
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    app.add_option(name, value, help)->capture_default_str()->group("Plans");
+  };
+  app.add_option("--plan", flags.specs, "also write the plan of this scheme to --json; repeatable")
+      ->type_name("SPEC")
+      ->group("Plans");
+  add("--mask", flags.mask, "masks laid over the plans' layers");
+  add("--layers", flags.request.n_layers, "layers of the plans");
+  add("--heads", flags.request.n_heads, "query heads");
+  add("--kv-heads", flags.request.n_kv_heads, "key/value heads");
+  add("--head-dim", flags.request.head_dim, "channels per head");
+  add("--train-length", flags.request.train_length, "tokens per training sequence; 0 = unknown");
+  add("--length", flags.request.length, "tokens of the sequence at hand; 0 = --train-length");
 }
 
 Json schemes_to_json() {
@@ -53,9 +88,10 @@ void print_schemes(const Json& json) {
     }
     std::cout << '\n';
   }
-  std::cout << "Write a scheme as NAME or NAME:option=value,option=value, e.g. rope:base=500000.\n"
-               "Masks are a separate option (--mask): full, window:128, dilated:64x4,\n"
-               "window:128+global:4; '/' alternates over layers, e.g. window:128/full.\n";
+  std::cout
+      << "Write a scheme as NAME or NAME:option=value,option=value, e.g. rope:base=500000.\n"
+         "Masks are a separate option (--mask): full, window:128, dilated:64x4,\n"
+         "window:128+global:4, chunk:8192; '/' alternates over layers, e.g. window:128/full.\n";
 }
 
 }  // namespace
@@ -65,8 +101,16 @@ Action add_schemes(CLI::App& app) {
   app.add_option("--json", common->json, "write the list as one JSON object to PATH; - = stdout")
       ->type_name("PATH")
       ->group("General");
-  return [common] {
-    const Json json = schemes_to_json();
+  auto flags = std::make_shared<PlanFlags>();
+  add_plan_flags(app, *flags);
+  return [common, flags] {
+    if (!flags->specs.empty() && common->json.empty()) {
+      throw Error(Code::Usage, "schemes: --plan writes JSON; say where: --json PATH or --json -");
+    }
+    Json json = schemes_to_json();
+    if (!flags->specs.empty()) {
+      json["plans"] = plans_to_json(*flags);
+    }
     if (common->json != "-") {
       print_schemes(json);
     }

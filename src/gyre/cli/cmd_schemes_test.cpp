@@ -45,6 +45,34 @@ TEST(CmdSchemes, ListsEverySchemeAsJson) {
   EXPECT_NE(table.find("    cut=low "), std::string::npos) << table;
 }
 
+TEST(CmdSchemes, WritesThePlansOfSpecs) {
+  CLI::App app;
+  const Action action = add_schemes(app);
+  app.parse(
+      "--json - --plan linear:factor=2 --plan dynamic --head-dim 4 --layers 3 "
+      "--train-length 16 --length 32");
+  ::testing::internal::CaptureStdout();
+  action();
+  const auto json = nlohmann::json::parse(::testing::internal::GetCapturedStdout());
+  ASSERT_EQ(json["plans"].size(), 2U);
+  EXPECT_EQ(json["plans"][0]["spec"], "linear:factor=2");
+  EXPECT_EQ(json["plans"][0]["plan"]["layers"][2]["inv_freq"][0][0], 0.5);
+  EXPECT_EQ(json["plans"][0]["plan"]["layers"].size(), 3U);
+  EXPECT_LT(json["plans"][1]["plan"]["layers"][0]["inv_freq"][0][1], 0.01);
+}
+
+TEST(CmdSchemes, AsksWhereToWritePlans) {
+  CLI::App app;
+  const Action action = add_schemes(app);
+  app.parse("--plan rope");
+  try {
+    action();
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "schemes: --plan writes JSON; say where: --json PATH or --json -");
+  }
+}
+
 TEST(CmdSchemes, PrintsOnlyJsonWhenAskedForOnStdout) {
   CLI::App app;
   const Action action = add_schemes(app);
