@@ -20,7 +20,7 @@ void after_table(Subject& subject, Change change) {
                                                   const std::vector<int64_t>& positions,
                                                   bool exact) {
     Rotation rotation = sound(plan, layer, positions, exact);
-    if (!rotation.identity()) {
+    if (rotation.theta.defined()) {
       change(rotation, plan);
     }
     return rotation;
@@ -28,8 +28,9 @@ void after_table(Subject& subject, Change change) {
 }
 
 Rotation reversed(Rotation rotation) {
-  if (!rotation.identity()) {
+  if (rotation.theta.defined()) {
     rotation.sin = -rotation.sin;
+    rotation.key_sin = -rotation.key_sin;
   }
   return rotation;
 }
@@ -80,6 +81,8 @@ Fault pairs_over_head() {
                 r.theta = widened(r.theta, plan.head_dim / 2, 0.0);
                 r.cos = widened(r.cos, plan.head_dim / 2, 1.0);
                 r.sin = widened(r.sin, plan.head_dim / 2, 0.0);
+                r.key_cos = widened(r.key_cos, plan.head_dim / 2, 1.0);
+                r.key_sin = widened(r.key_sin, plan.head_dim / 2, 0.0);
               }
             });
           }};

@@ -20,12 +20,12 @@ void with_angles(Subject& subject,
   subject.table = [sound = subject.table, angle](const PositionPlan& plan, int64_t layer,
                                                  const Positions& positions, bool exact) {
     Rotation r = sound(plan, layer, positions, exact);
-    if (!r.identity()) {
+    if (r.theta.defined()) {
       const at::Tensor turned =
           angle(r.positions.to(at::kDouble).unsqueeze(1), r.theta.detach().unsqueeze(1))
               .to(at::kDouble);
-      r.cos = (turned.cos() * r.amplitude).to(r.cos.scalar_type());
-      r.sin = (turned.sin() * r.amplitude).to(r.sin.scalar_type());
+      r.cos = r.key_cos = (turned.cos() * r.amplitude).to(r.cos.scalar_type());
+      r.sin = r.key_sin = (turned.sin() * r.amplitude).to(r.sin.scalar_type());
     }
     return r;
   };
@@ -39,13 +39,13 @@ void with_cache(Subject& subject, Key key) {
       [sound = subject.table, key, kept = std::make_shared<std::map<Value, Rotation>>()](
           const PositionPlan& plan, int64_t layer, const Positions& positions, bool exact) {
         Rotation fresh = sound(plan, layer, positions, exact);
-        if (fresh.identity()) {
+        if (!fresh.theta.defined()) {
           return fresh;
         }
         const auto [entry, added] = kept->try_emplace(key(plan, layer, positions, exact), fresh);
         if (!added) {
-          fresh.cos = entry->second.cos.to(fresh.cos.scalar_type());
-          fresh.sin = entry->second.sin.to(fresh.sin.scalar_type());
+          fresh.cos = fresh.key_cos = entry->second.cos.to(fresh.cos.scalar_type());
+          fresh.sin = fresh.key_sin = entry->second.sin.to(fresh.sin.scalar_type());
         }
         return fresh;
       };

@@ -28,8 +28,9 @@ at::Tensor theta_of(const position::LayerPlan& layer) {
 attention::Rotation table(const position::PositionPlan& plan, int64_t layer,
                           const std::vector<int64_t>& positions, bool exact) {
   const position::LayerPlan& one = plan.layers.at(static_cast<size_t>(layer));
-  return attention::make_rotation(theta_of(one), at::tensor(positions, at::kLong), plan.layout,
-                                  one.amplitude, exact ? at::kDouble : at::kFloat);
+  // Origin 0: keys of a cache and queries of later calls share it.
+  return attention::make_rotation(theta_of(one), at::tensor(positions, at::kLong), plan.layout, one,
+                                  exact ? at::kDouble : at::kFloat, 0);
 }
 
 std::vector<int64_t> count_from(int64_t first, int64_t n) {
@@ -91,7 +92,7 @@ Subject faulty_subject(const std::string& name) {
   }
   const std::string near = nearest_name(name, names);
   throw Error(Code::Usage, "no fault '", name, "'",
-              near.empty() ? "; see: gyre verify --faults" : "; did you mean '" + near + "'?");
+              near.empty() ? "; see: gyre verify --list" : "; did you mean '" + near + "'?");
 }
 
 }  // namespace gyre::verify

@@ -1,5 +1,5 @@
-// Reports 12 to 16: tables that depend on the length of the sequence at hand, and one that does not.
-#include <ATen/ops/cat.h>
+// Reports 12 to 16: tables that depend on the length of the sequence at hand, and one that does
+// not.
 #include <c10/core/GradMode.h>
 
 #include <nlohmann/json.hpp>
@@ -136,7 +136,8 @@ TEST(Case13, TheRuleAsksForAllKeysAgain) {
 TEST(Case13, AnotherFamilyIsAsWrongWhenMixed) {
   // Phi-4-mini: 96 of 128 channels, all short divisors 1; the long one of pair 1 is 1.118320672.
   const std::string spec = published("phi-4-mini-long");
-  const PositionPlan now = plan_at_length(spec, 128, 4101), before = plan_at_length(spec, 128, 4001);
+  const PositionPlan now = plan_at_length(spec, 128, 4101),
+                     before = plan_at_length(spec, 128, 4001);
   const double plain = std::pow(1e4, -2.0 / 96.0);
   const Subject sound = sound_subject();
   EXPECT_NEAR(relative_phase(sound, {now, 4100}, {now, 4000}, 1),
@@ -184,7 +185,8 @@ TEST(Case14, ADynamicBaseInALargeCacheIsThePlainOne) {
 TEST(Case14, AnotherFamilyKeepsItsShortList) {
   const std::string spec = published("phi-4-mini-long");
   for (const int64_t length : {1, 10, 4096}) {
-    EXPECT_NEAR(bands_of(plan_at_length(spec, 128, length))[47], std::pow(1e4, -94.0 / 96.0), 1e-18);
+    EXPECT_NEAR(bands_of(plan_at_length(spec, 128, length))[47], std::pow(1e4, -94.0 / 96.0),
+                1e-18);
   }
   EXPECT_LT(bands_of(plan_at_length(spec, 128, 4097))[47], 0.5 * std::pow(1e4, -94.0 / 96.0));
 }

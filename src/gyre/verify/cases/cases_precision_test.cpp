@@ -1,11 +1,8 @@
 // Reports 17 to 21 and 48: positions, frequencies, angles and biases in too few bits.
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/tensor.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
-#include "gyre/attention/rotation.h"
 #include "gyre/model/model_testing.h"
 #include "gyre/verify/cases/cases_testing.h"
 
@@ -36,8 +33,8 @@ TEST(Case17, AFloat16TableLosesTheAngle) {
   for (int64_t p = 0; p < 2048; ++p) {
     for (const double theta : bands) {
       const auto position = static_cast<double>(p);
-      worst = std::max(worst, std::abs(std::cos(fp16(position * fp16(theta))) -
-                                       std::cos(position * theta)));
+      worst = std::max(
+          worst, std::abs(std::cos(fp16(position * fp16(theta))) - std::cos(position * theta)));
     }
   }
   EXPECT_TRUE(rounds_to(worst, "0.7819"));
@@ -140,7 +137,8 @@ TEST(Case19, SoDoThoseThatFloat16AndFloat32Merge) {
   const TableRows table = table_rows(sound_subject(), rope(32), positions, false);
   for (const size_t t : {0, 2}) {
     // One token later pair 0 has turned by 1 rad: sin(b - a) = sin b cos a - cos b sin a.
-    const double sine = table.sin[t + 1][0] * table.cos[t][0] - table.cos[t + 1][0] * table.sin[t][0];
+    const double sine =
+        table.sin[t + 1][0] * table.cos[t][0] - table.cos[t + 1][0] * table.sin[t][0];
     EXPECT_NEAR(sine, std::sin(1.0), 2e-7);
   }
 }
@@ -173,8 +171,8 @@ TEST(Case20, AModelBuiltWithoutMemoryHasTheRecomputedTable) {
 
 TEST(Case20, NoTableIsAParameterOrLeftFromMemory) {
   const model::ModelConfig config = model::small_config();
-  model::Transformer model(config, position::make_plan("rope", "full",
-                                                       model::plan_request(config, 16)));
+  model::Transformer model(config,
+                           position::make_plan("rope", "full", model::plan_request(config, 16)));
   const auto before = model.current_inv_freq();
   for (model::Parameter& each : model.parameters()) {
     const c10::NoGradGuard no_grad;
@@ -188,8 +186,8 @@ TEST(Case20, NoTableIsAParameterOrLeftFromMemory) {
 TEST(Case20, LearnedTablesStartAtThePlansOwn) {
   const model::ModelConfig config = model::small_config();
   for (const char* scheme : {"lerope", "lerope:share=layer", "lerope:share=head"}) {
-    model::Transformer model(config, position::make_plan(scheme, "full",
-                                                         model::plan_request(config, 16)));
+    model::Transformer model(config,
+                             position::make_plan(scheme, "full", model::plan_request(config, 16)));
     model.init(3);
     for (size_t n = 0; n < model.plan().layers.size(); ++n) {
       EXPECT_EQ(model.current_inv_freq()[n], model.plan().layers[n].inv_freq) << scheme;
@@ -206,8 +204,8 @@ std::vector<double> log_weights(const Subject& subject, Precision precision) {
   for (int64_t j = 0; j < kSeen; ++j) {
     v.at(0, 0, kFirst + j, j) = 1.0;
   }
-  const Rows out = attended(
-      subject, {zero_rows({1, 1, 1, 24}), zero_rows({1, 1, kKeys, 24}), v}, layer, precision);
+  const Rows out = attended(subject, {zero_rows({1, 1, 1, 24}), zero_rows({1, 1, kKeys, 24}), v},
+                            layer, precision);
   std::vector<double> logs;
   for (int64_t j = 0; j < kSeen; ++j) {
     logs.push_back(std::log(out.at(0, 0, 0, j) / out.at(0, 0, 0, kSeen - 1)));
@@ -220,14 +218,11 @@ TEST(Case21, Bfloat16HasOneBiasForAllOfThem) {
   for (int64_t key = 4088; key <= 4110; ++key) {
     EXPECT_EQ(bf16(0.5 * static_cast<double>(key)), 2048.0) << key;
   }
-  EXPECT_EQ(0.5 * 4088.0, 2044.0);
-  EXPECT_EQ(0.5 * 4110.0, 2055.0);
 }
 
 TEST(Case21, EveryKeyHasItsOwnBias) {
-  for (const auto& [precision, tolerance] : {std::pair{Precision::F64, 1e-12},
-                                             {Precision::F32, 1e-5},
-                                             {Precision::BF16, 0.01}}) {
+  for (const auto& [precision, tolerance] :
+       {std::pair{Precision::F64, 1e-12}, {Precision::F32, 1e-5}, {Precision::BF16, 0.01}}) {
     const auto logs = log_weights(sound_subject(), precision);
     for (size_t j = 0; j < logs.size(); ++j) {
       EXPECT_NEAR(logs[j], -0.5 * static_cast<double>(22 - j), tolerance) << "key " << 4088 + j;
@@ -235,11 +230,15 @@ TEST(Case21, EveryKeyHasItsOwnBias) {
   }
 }
 
-TEST(Case21, TheFaultGivesAllOfThemOneWeight) {
+TEST(Case21, TheFaultGivesAllOfThemOneWeightAndNamesTheRounding) {
   for (const double log : log_weights(faulty_subject("bias-bf16"), Precision::F64)) {
     EXPECT_NEAR(log, 0.0, 1e-12);
   }
-  EXPECT_NE(faulty_subject("bias-bf16").fault, "");
+  for (const Fault& fault : faults()) {
+    if (fault.name == "bias-bf16") {
+      EXPECT_NE(fault.summary.find("in bfloat16 from the key's position"), std::string::npos);
+    }
+  }
 }
 
 // rotary-embedding-torch 0.9.1: a table first made for a bfloat16 call serves a float32 one.
@@ -273,7 +272,8 @@ TEST(Case48, AnglesOfBfloat16PositionsAreRadiansOff) {
     worst = std::max(worst, std::abs(bf16(position) - position));
   }
   EXPECT_EQ(worst, 2.0);
-  EXPECT_GE(table_error(faulty_subject("bf16-positions"), rope(32), count_from(0, 600), false), 1.5);
+  EXPECT_GE(table_error(faulty_subject("bf16-positions"), rope(32), count_from(0, 600), false),
+            1.5);
   EXPECT_LE(table_error(sound_subject(), rope(32), count_from(0, 600), false), kFloatTable);
 }
 

@@ -26,7 +26,8 @@ inline ::testing::AssertionResult rounds_to(double actual, const std::string& pr
   if (off <= half_unit * (1.0 + 1e-6)) {
     return ::testing::AssertionSuccess();
   }
-  return ::testing::AssertionFailure() << ::testing::PrintToString(actual) << " does not round to " << printed;
+  return ::testing::AssertionFailure()
+         << ::testing::PrintToString(actual) << " does not round to " << printed;
 }
 
 inline position::PositionPlan plan_at_length(const std::string& spec, int64_t head_dim,
@@ -70,9 +71,9 @@ inline double table_error(const Subject& subject, const position::PositionPlan& 
   for (size_t t = 0; t < positions.size(); ++t) {
     for (size_t m = 0; m < bands_of(plan).size(); ++m) {
       const double theta = bands_of(plan)[m], amplitude = plan.layers[0].amplitude;
-      worst = std::max(
-          {worst, std::abs(table.cos[t][m] - amplitude * exact_cos(theta, positions[t])),
-           std::abs(table.sin[t][m] - amplitude * exact_sin(theta, positions[t]))});
+      worst =
+          std::max({worst, std::abs(table.cos[t][m] - amplitude * exact_cos(theta, positions[t])),
+                    std::abs(table.sin[t][m] - amplitude * exact_sin(theta, positions[t]))});
     }
   }
   return worst;

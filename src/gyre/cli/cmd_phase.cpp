@@ -1,0 +1,244 @@
+// gyre phase: phase curves, turns inside a length, near-equal offsets, reach of a mask over layers.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/base/options.h"
+#include "gyre/cli/verb.h"
+#include "gyre/report/csv.h"
+#include "gyre/verify/phase.h"
+
+namespace gyre::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kCaption =
+    "Phase is not attention weight and not accuracy: content and weights decide those too.";
+
+struct PhaseVerb {
+  CommonOptions common;
+  std::vector<double> theta;
+  double base = 0.0;
+  int64_t pairs = 0, distance = 32, collisions = 0, layers = 0;
+  std::vector<std::string> lengths;
+  std::string mask, csv;
+};
+
+std::vector<double> frequencies(const PhaseVerb& verb) {
+  if (verb.base == 0.0 && verb.pairs == 0) {
+    return verb.theta.empty() ? std::vector<double>{1.0, 0.1, 0.01} : verb.theta;
+  }
+  if (!verb.theta.empty()) {
+    throw Error(Code::Usage, "phase: give --theta, or --base with --pairs");
+  }
+  const double base = verb.base == 0.0 ? 10000.0 : verb.base;
+  const int64_t pairs = verb.pairs == 0 ? 32 : verb.pairs;
+  if (!(base > 1.0) || pairs < 1 || pairs > 4096) {
+    throw Error(Code::Usage, "phase: --base must be above 1 and --pairs 1 to 4096, got ", base,
+                " and ", pairs);
+  }
+  std::vector<double> out;
+  for (int64_t m = 0; m < pairs; ++m) {
+    out.push_back(std::pow(base, -static_cast<double>(m) / static_cast<double>(pairs)));
+  }
+  return out;
+}
+
+std::vector<int64_t> lengths_of(const PhaseVerb& verb) {
+  std::vector<int64_t> out;
+  for (const std::string& text : verb.lengths) {
+    int64_t length = 0;
+    gyre::detail::parse(text, length);
+    if (length < 1) {
+      throw Error(Code::Usage, "--lengths: expected positive numbers of tokens, got '", text, "'");
+    }
+    out.push_back(length);
+  }
+  return out;
+}
+
+void check_usage(const PhaseVerb& verb) {
+  for (const double theta : verb.theta) {
+    if (!std::isfinite(theta) || theta < 0.0) {
+      throw Error(Code::Usage, "--theta: frequencies are 0 or more rad per token, got ", theta);
+    }
+  }
+  constexpr int64_t kMost = 1 << 20;
+  if (verb.distance < 1 || verb.distance > kMost || verb.collisions < 0 ||
+      verb.collisions > kMost) {
+    throw Error(Code::Usage, "--distance and --collisions must lie in 1 to ", kMost, ", got ",
+                verb.distance, " and ", verb.collisions);
+  }
+  if (!verb.mask.empty() && verb.distance > 4096) {
+    throw Error(Code::Usage, "--mask: the reach is searched up to --distance 4096, got ",
+                verb.distance);
+  }
+}
+
+Json finite(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json curves_json(const PhaseVerb& verb, const std::vector<double>& bands) {
+  Json out = Json::array();
+  for (const double theta : bands) {
+    const auto curve = verify::phase_curve(theta, verb.distance);
+    out.push_back(Json{{"theta", theta},
+                       {"wavelength", finite(position::wavelength_tokens(theta))},
+                       {"recurrence", verify::first_recurrence(theta, 0.999, 100000)},
+                       {"cos", curve}});
+  }
+  return out;
+}
+
+Json coverage_json(const std::vector<int64_t>& lengths, const std::vector<double>& bands) {
+  Json out = Json::array();
+  for (const int64_t length : lengths) {
+    Json turns = Json::array();
+    for (const double theta : bands) {
+      turns.push_back(verify::turns(theta, static_cast<double>(length)));
+    }
+    out.push_back(
+        Json{{"length", length},
+             {"turns", std::move(turns)},
+             {"never_completed", verify::never_completed(bands, static_cast<double>(length))}});
+  }
+  return out;
+}
+
+Json collisions_json(const PhaseVerb& verb, const std::vector<double>& bands) {
+  Json out = Json::array();
+  for (const verify::Collision& one : verify::collisions(bands, verb.collisions, 5)) {
+    out.push_back(Json{{"difference", one.difference}, {"distance", one.distance}});
+  }
+  return out;
+}
+
+Json reach_json(const PhaseVerb& verb) {
+  if (verb.mask.empty()) {
+    return nullptr;
+  }
+  const auto cycle = 1 + std::count(verb.mask.begin(), verb.mask.end(), '/');
+  const int64_t layers = verb.layers == 0 ? 64 : verb.layers;
+  auto needed =
+      verify::layers_to_reach(position::parse_masks(verb.mask, cycle), verb.distance, layers);
+  std::reverse(needed.begin(), needed.end());  // by distance
+  return Json{{"mask", verb.mask}, {"layers", layers}, {"layers_needed", needed}};
+}
+
+std::string rounded(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.6g", value);
+  return buffer;
+}
+
+void print(const Json& json) {
+  const auto distance = json["distance"].get<int64_t>();
+  for (const Json& band : json["phase"]) {
+    std::cout << "theta " << rounded(band["theta"].get<double>()) << "  wavelength "
+              << (band["wavelength"].is_null() ? "none" : rounded(band["wavelength"].get<double>()))
+              << "  cos at distance " << distance << ": "
+              << rounded(band["cos"].back().get<double>());
+    const auto recurrence = band["recurrence"].get<int64_t>();
+    std::cout << (recurrence == 0 ? "" : str("  back (cos > 0.999) at ", recurrence)) << '\n';
+  }
+  for (const Json& one : json["coverage"]) {
+    std::cout << "length " << one["length"] << ": " << one["never_completed"].size() << " of "
+              << one["turns"].size() << " never complete a turn; slowest "
+              << rounded(one["turns"].back().get<double>()) << " turns\n";
+  }
+  for (const Json& one : json["collisions"]) {
+    std::cout << "offsets " << one["difference"] << " apart: phase distance "
+              << rounded(one["distance"].get<double>()) << '\n';
+  }
+  if (!json["reach"].is_null()) {
+    const auto needed = json["reach"]["layers_needed"].get<std::vector<int64_t>>();
+    std::cout << json["reach"]["mask"].get<std::string>() << ": distance " << distance;
+    std::cout << (needed.back() < 0 ? " is out of reach within " : " needs ")
+              << (needed.back() < 0 ? json["reach"]["layers"].get<int64_t>() : needed.back())
+              << " layers\n";
+  }
+  std::cout << kCaption << '\n';
+}
+
+void write_csv(const std::string& path, const Json& json) {
+  report::Csv csv({"theta", "distance", "cos"});
+  for (const Json& band : json["phase"]) {
+    int64_t distance = 0;
+    for (const Json& value : band["cos"]) {
+      csv.row(band["theta"].get<double>(), distance++, value.get<double>());
+    }
+  }
+  write_file_atomic(path, csv.text());
+}
+
+int run_phase(const PhaseVerb& verb) {
+  check_usage(verb);
+  const auto bands = frequencies(verb);
+  const Json json{{"schema", "gyre.phase/1"},
+                  {"distance", verb.distance},
+                  {"phase", curves_json(verb, bands)},
+                  {"coverage", coverage_json(lengths_of(verb), bands)},
+                  {"collisions", collisions_json(verb, bands)},
+                  {"reach", reach_json(verb)},
+                  {"caption", kCaption}};
+  if (!verb.csv.empty()) {
+    write_csv(verb.csv, json);
+  }
+  write_json(verb.common, json.dump(1));
+  if (verb.common.json != "-") {
+    print(json);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action add_phase(CLI::App& app) {
+  const auto verb = std::make_shared<PhaseVerb>();
+  app.add_option("--json", verb->common.json, "write one JSON object to PATH; - = stdout")
+      ->type_name("PATH")
+      ->group("Output");
+  app.add_option("--csv", verb->csv, "write the curves to PATH: theta, distance, cos")
+      ->type_name("PATH")
+      ->group("Output");
+  app.add_option("--theta", verb->theta, "frequencies, rad per token [1,0.1,0.01]")
+      ->type_name("")
+      ->delimiter(',')
+      ->group("Frequencies");
+  app.add_option("--base", verb->base, "or base^(-m / pairs) for every pair m [10000]")
+      ->type_name("")
+      ->group("Frequencies");
+  app.add_option("--pairs", verb->pairs, "rotated pairs, half the rotated channels [32]")
+      ->type_name("")
+      ->group("Frequencies");
+  app.add_option("--distance", verb->distance, "last distance of the curves, tokens [32]")
+      ->type_name("")
+      ->group("What");
+  app.add_option("--lengths", verb->lengths,
+                 "turns of every pair inside these lengths, e.g. 2k,128k")
+      ->type_name("")
+      ->delimiter(',')
+      ->group("What");
+  app.add_option("--collisions", verb->collisions,
+                 "closest offsets up to this many tokens apart [none]")
+      ->type_name("")
+      ->group("What");
+  app.add_option("--mask", verb->mask,
+                 "layers needed to reach back under this mask, e.g. window:128")
+      ->type_name("")
+      ->group("What");
+  app.add_option("--layers", verb->layers, "with --mask: layers searched [64]")
+      ->type_name("")
+      ->group("What");
+  return [verb] { return run_phase(*verb); };
+}
+
+}  // namespace gyre::cli

@@ -1,0 +1,82 @@
+// `gyre phase`: the worked example, coverage, collisions, reach, faults of usage.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/cli/verb.h"
+
+namespace gyre::cli {
+
+Action add_phase(CLI::App& app);
+
+namespace {
+
+std::string output_of(const std::string& arguments) {
+  CLI::App app;
+  const Action action = add_phase(app);
+  app.parse(arguments);
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(action(), 0);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+std::string message_of(const std::string& arguments) {
+  CLI::App app;
+  const Action action = add_phase(app);
+  app.parse(arguments);
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CmdPhase, WorkedExample) {  // P45
+  const auto json = nlohmann::json::parse(output_of("--theta 1,0.1,0.01 --distance 32 --json -"));
+  EXPECT_EQ(json["schema"], "gyre.phase/1");
+  const double expected[] = {0.834, -0.998, 0.949};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(json["phase"][i]["cos"][32].get<double>(), expected[i], 5e-4);
+    EXPECT_EQ(json["phase"][i]["cos"].size(), 33U);
+  }
+}
+
+TEST(CmdPhase, CoverageCollisionsAndReach) {
+  const auto json = nlohmann::json::parse(
+      output_of("--base 10000 --pairs 32 --lengths 2k --collisions 100 --mask window:4 "
+                "--distance 10 --json -"));
+  EXPECT_EQ(json["coverage"][0]["never_completed"].front(), 21);  // 32 log(L / 2 pi) / log base
+  EXPECT_EQ(json["collisions"].size(), 5U);
+  EXPECT_EQ(json["reach"]["layers_needed"].back(), 4);  // ceil(10 / 3)
+}
+
+TEST(CmdPhase, SaysWhatAPhaseIsNot) {
+  const std::string text = output_of("--distance 32");
+  EXPECT_NE(text.find("cos at distance 32: 0.834223"), std::string::npos) << text;
+  EXPECT_NE(text.find("Phase is not attention weight and not accuracy"), std::string::npos);
+}
+
+TEST(CmdPhase, WritesCsv) {
+  const auto path = std::filesystem::temp_directory_path() / str("gyre-phase-", ::getpid(), ".csv");
+  output_of("--theta 1 --distance 1 --csv " + path.string());
+  EXPECT_EQ(read_file(path).substr(0, 30), "theta,distance,cos\r\n1,0,1\r\n1,1");
+  std::filesystem::remove(path);
+}
+
+TEST(CmdPhase, NamesWhatIsWrong) {
+  EXPECT_EQ(message_of("--theta 1 --base 100"), "phase: give --theta, or --base with --pairs");
+  EXPECT_EQ(message_of("--theta -1"), "--theta: frequencies are 0 or more rad per token, got -1");
+  EXPECT_EQ(message_of("--base 0.5"),
+            "phase: --base must be above 1 and --pairs 1 to 4096, got 0.5 and 32");
+  EXPECT_EQ(message_of("--distance 0"),
+            "--distance and --collisions must lie in 1 to 1048576, got 0 and 0");
+}
+
+}  // namespace
+}  // namespace gyre::cli

@@ -1,0 +1,139 @@
+// gyre verify: identities, precision table, known faults, one scheme's plan, one model's cache.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/base/progress.h"
+#include "gyre/cli/verb.h"
+#include "gyre/report/report.h"
+#include "gyre/report/verify_page.h"
+#include "gyre/train/run_dir.h"
+#include "gyre/verify/battery_json.h"
+
+namespace gyre::cli {
+namespace {
+
+struct VerifyVerb {
+  CommonOptions common;
+  std::string scheme, model, fault, report;
+  int64_t tokens = 64;
+  bool faults = false, list = false, force = false;
+};
+
+verify::OnCheck show_progress(std::unique_ptr<Progress>& progress, const std::string& label) {
+  return [&progress, label](size_t number, size_t total, const std::string& id) {
+    if (progress == nullptr) {
+      progress = std::make_unique<Progress>(label, static_cast<int64_t>(total), "");
+    }
+    progress->update(static_cast<int64_t>(number), id);
+  };
+}
+
+void check_usage(const VerifyVerb& verb) {
+  if (!verb.scheme.empty() && !verb.model.empty()) {
+    throw Error(Code::Usage, "verify: give --scheme or --model, not both");
+  }
+  if (!verb.model.empty() && (!verb.fault.empty() || verb.faults)) {
+    throw Error(Code::Usage,
+                "verify: faults are put into gyre's operations, not into a model; "
+                "leave out --model");
+  }
+  if (verb.faults && (!verb.fault.empty() || !verb.scheme.empty())) {
+    throw Error(Code::Usage, "verify: --faults runs every fault over the whole battery; leave out ",
+                verb.fault.empty() ? "--scheme" : "--fault");
+  }
+  if (verb.tokens < 4 || verb.tokens > 65536) {
+    throw Error(Code::Usage, "--tokens must be 4 to 65536, got ", verb.tokens);
+  }
+  if (!verb.report.empty() && std::filesystem::exists(verb.report) && !verb.force) {
+    throw Error(Code::Usage, verb.report, " exists; give another --report or --force");
+  }
+}
+
+verify::Verification verified(const VerifyVerb& verb) {
+  verify::Verification v;
+  v.fault = verb.fault;
+  std::unique_ptr<Progress> progress;
+  const verify::Subject subject =
+      verb.fault.empty() ? verify::sound_subject() : verify::faulty_subject(verb.fault);
+  if (!verb.model.empty()) {
+    v.subject = "model " + verb.model;
+    v.checks = verify::check_model(train::load_run(verb.model).model, verb.tokens);
+  } else if (!verb.scheme.empty()) {
+    v.subject = "scheme " + verb.scheme;
+    v.checks = verify::check_scheme(subject, verb.scheme);
+  } else {
+    v.checks = verify::run_battery(subject, show_progress(progress, "verify"));
+    v.precision = verify::precision_table(subject);
+  }
+  if (verb.faults) {
+    progress.reset();
+    v.faults = verify::run_faults(show_progress(progress, "faults"));
+  }
+  return v;
+}
+
+int list_checks() {
+  for (const verify::Identity& identity : verify::identities()) {
+    std::cout << identity.id << " (" << identity.claim << ")\n  " << identity.title << "\n  "
+              << identity.source << '\n';
+  }
+  std::cout << "\nFaults for --fault:\n";
+  for (const verify::Fault& fault : verify::faults()) {
+    std::cout << fault.name << "\n  " << fault.summary << '\n';
+  }
+  return 0;
+}
+
+int run_verify(const VerifyVerb& verb) {
+  if (verb.list) {
+    return list_checks();
+  }
+  check_usage(verb);
+  apply_common(verb.common);
+  const auto start = std::chrono::steady_clock::now();
+  verify::Verification v = verified(verb);
+  v.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write_json(verb.common, to_json(v));
+  if (!verb.report.empty()) {
+    write_file_atomic(verb.report, report::verify_page(v, read_file(report::find_plotly())));
+  }
+  if (verb.common.json != "-") {
+    std::cout << to_text(v) << std::flush;
+  }
+  return passed(v) ? 0 : exit_code(Code::CheckFailed);
+}
+
+}  // namespace
+
+Action add_verify(CLI::App& app) {
+  const auto verb = std::make_shared<VerifyVerb>();
+  add_common(app, verb->common);
+  app.add_option("--scheme", verb->scheme, "check the plan of this scheme, e.g. prope:p=0.75")
+      ->type_name("SPEC")
+      ->group("What");
+  app.add_option("--model", verb->model, "check cache consistency of this run with its weights")
+      ->type_name("RUN")
+      ->group("What");
+  app.add_option("--tokens", verb->tokens, "with --model: random tokens fed [64]")
+      ->type_name("")
+      ->group("What");
+  app.add_option("--fault", verb->fault, "put one known fault into gyre's operations; exits 1")
+      ->type_name("NAME")
+      ->group("Faults");
+  app.add_flag("--faults", verb->faults, "put in every known fault in turn: table faults x checks")
+      ->group("Faults");
+  app.add_flag("--list", verb->list, "list checks and faults with their sources, run nothing")
+      ->group("What");
+  app.add_option("--report", verb->report, "write a self-contained HTML page to FILE")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("--force", verb->force, "overwrite the --report file")->group("Output");
+  return [verb] { return run_verify(*verb); };
+}
+
+}  // namespace gyre::cli
