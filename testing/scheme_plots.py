@@ -61,7 +61,7 @@ def query(plans):
         for length in sorted({length for _, length in plans}):
             specs = [spec for spec, other in plans if other == length]
             command = [os.environ["GYRE_PROGRAM"], "schemes", "--json", "-", "--train-length",
-                       str(TRAIN_LENGTH), "--length", str(length)]
+                       str(TRAIN_LENGTH), "--length", str(length), "--heads", "12"]
             for spec in specs:
                 command += ["--plan", spec.replace("RUN", run)]
             answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
@@ -103,12 +103,13 @@ def curves(series, x_label, y_label, low, high, note=""):
     def y_of(y):
         return bottom - (bottom - TOP) * (math.log10(y) - low) / (high - low)
 
+    widths = [1.5, 4, 1.8, 1.2] if series[0][2] else [4, 1.8]  # later lines lie on wider ones
     parts = frame(x_label, y_label, [(10.0 ** e, f"1e{e}") for e in range(low, high + 1)], y_of, note)
     for x in (0, x_last):
         parts.append(text(x_of(x), bottom + 14, str(x), "middle"))
     for i, (label, colour, dash, points) in enumerate(series):
         path = "L".join(f"{x_of(x):.1f} {y_of(min(y, 10.0 ** high)):.1f}" for x, y in points)
-        style = f'stroke="{colour}" fill="none" stroke-width="1.8"' + (
+        style = f'stroke="{colour}" fill="none" stroke-width="{widths[i]}"' + (
             ' stroke-dasharray="4 3"' if dash else "")
         if path:
             parts.append(f'<path d="M{path}" {style}/>')
@@ -130,7 +131,7 @@ def plot(name, plans):
         series = [(spec.split("=")[1], COLOURS[i], False,
                    [(h + 1, s) for h, s in enumerate(plans[spec, 0]["layers"][0]["slopes"])])
                   for i, spec in enumerate(("alibi:slopes=released", "alibi:slopes=geometric"))]
-        return curves(series, "head (of 8)", "slope per token", -3, 0, "equal: 8 is a power of 2")
+        return curves(series, "head (of 12)", "slope per token", -3, 0)
     if name == "xpos":
         decay = plans["xpos", 0]["layers"][0]["decay"]
         rope.append(("half left after", COLOURS[0], False,
