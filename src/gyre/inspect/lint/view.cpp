@@ -19,6 +19,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<const char*, 5> kTextScopes = {"thinker_config.text_config.", "text_config.",
                                                     "llm_config.", "language_config.", ""};
 
+bool is_text_scope(std::string_view scope) {
+  return std::find(kTextScopes.begin(), kTextScopes.end(), scope) != kTextScopes.end();
+}
+
 bool is_other_tower(std::string_view path) {
   for (const char* word : {"vision", "audio", "visual", "image", "speech", "encoder_config"}) {
     if (path.find(word) != std::string_view::npos) {
@@ -99,7 +103,8 @@ std::vector<RopeBlock> rope_blocks(const ResolvedModel& model) {
   for (const RawKey& key : model.raw.keys()) {
     const std::string name = last_part(key.path);
     if (key.type != RawType::Object || (name != "rope_scaling" && name != "rope_parameters") ||
-        is_other_tower(key.path)) {
+        is_other_tower(key.path) ||
+        !is_text_scope(std::string_view(key.path).substr(0, key.path.size() - name.size()))) {
       continue;
     }
     std::vector<RopeBlock> found;

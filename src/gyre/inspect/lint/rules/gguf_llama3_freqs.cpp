@@ -7,7 +7,9 @@ namespace gyre::inspect {
 namespace {
 
 std::vector<Finding> check(const ResolvedModel& model) {
-  if (model.source != SourceKind::Gguf || model.model_type != "llama") {
+  // "deci": models pruned from Llama 3.1, which keep its scaling.
+  if (model.source != SourceKind::Gguf ||
+      (model.model_type != "llama" && model.model_type != "deci")) {
     return {};
   }
   for (const ResolvedModel::Table& table : model.tables) {
@@ -23,9 +25,13 @@ std::vector<Finding> check(const ResolvedModel& model) {
       (type != nullptr && type->text != "none") || (vocab < 128256.0 || vocab > 128320.0)) {
     return {};
   }
+  // 64 channels: Llama 3.2 1B, the only one of its size.
+  const bool small = !model.kinds.empty() && model.kinds.front().head_dim == 64;
   const bool certain = length == 131072.0 && vocab == 128256.0;
   return {(certain ? error : warning)(
-      "rope_freqs.weight", "nothing", "64 values, the first 29 are 1, the last 29 are 8",
+      "rope_freqs.weight", "nothing",
+      small ? "32 values, the first 15 are 1, the last 14 are 32"
+            : "64 values, the first 29 are 1, the last 29 are 8",
       str("base 500000 and length ", text_of(length), " as in Llama 3.1, but no rope_freqs.weight ",
           "tensor; GGUF has no other way to say llama3 scaling, so long contexts degrade; convert ",
           "again"))};

@@ -108,6 +108,7 @@ TEST(LintRotaryDim, MustBeEvenAndInsideTheHead) {
 
 TEST(LintRotaryDim, PartialFactorsOutOfRange) {
   ResolvedModel model;
+  model.known_type = true;
   model.raw = RawConfig::from_json(R"({"head_dim": 80, "partial_rotary_factor": 1.5,
       "rope_parameters": {"partial_rotary_factor": 0.3125}})",
                                    "c");
@@ -222,6 +223,8 @@ TEST(LintWindow, WithoutEffect) {
 
 TEST(LintWindow, MissingOrNotPositive) {
   ResolvedModel model;
+  model.raw = RawConfig::from_json(R"({"sliding_window": 0, "use_sliding_window": false})", "c");
+  EXPECT_EQ(findings_of(rule("sliding-window"), model).at(0).severity, Severity::Note);
   model.raw = RawConfig::from_json(R"({"text_config": {"sliding_window": null,
       "layer_types": ["sliding_attention"]}})",
                                    "c");

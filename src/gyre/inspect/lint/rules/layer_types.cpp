@@ -54,7 +54,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
     }
     told.push_back(type);
     const std::string near = nearest_name(type, known);
-    const bool misspelled = !near.empty() && is_near(type, near, 3);
+    const bool misspelled = !near.empty() && is_near(type, near, type.size() > 8 ? 3 : 1);
     found.push_back((misspelled ? error : warning)(
         list->path, type, misspelled ? near : "",
         str("unknown layer type '", type, "' at layer ", i,

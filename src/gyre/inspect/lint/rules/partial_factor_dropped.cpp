@@ -50,7 +50,10 @@ std::vector<Finding> check(const ResolvedModel& model) {
     look_at(model, text_key(model, name), rotating, found);
   }
   for (const RopeBlock& block : rope_blocks(model)) {
-    look_at(model, block.find("partial_rotary_factor"), kinds_of(model, block), found);
+    const bool other_part = block.scope.empty() && model.raw.has("text_config");
+    if (!other_part) {
+      look_at(model, block.find("partial_rotary_factor"), kinds_of(model, block), found);
+    }
   }
   return found;
 }

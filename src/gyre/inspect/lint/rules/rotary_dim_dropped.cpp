@@ -8,7 +8,8 @@ namespace gyre::inspect {
 namespace {
 
 std::vector<Finding> check(const ResolvedModel& model) {
-  static const std::vector<std::string> kNative = {"gptj", "codegen", "minimax_m3_vl"};
+  static const std::vector<std::string> kNative = {"gptj", "codegen", "minimax_m3_vl",
+                                                   "minimax_m3_vl_text"};
   const RawKey* key = text_key(model, "rotary_dim");
   if (std::isnan(key_number(key)) || model.source == SourceKind::Gguf) {
     return {};

@@ -11,8 +11,10 @@ void look_at_factor(const ResolvedModel& model, const RawKey* key, std::vector<F
     return;
   }
   if (!(key->number > 0.0 && key->number <= 1.0)) {
-    found.push_back(error(key->path, key->text, "above 0 and at most 1",
-                          str("partial factor must be above 0 and at most 1, found ", key->text)));
+    // A factor over several axes may be above 1 in a class not known here.
+    found.push_back((model.known_type ? error : warning)(
+        key->path, key->text, "above 0 and at most 1",
+        str("partial factor must be above 0 and at most 1, found ", key->text)));
     return;
   }
   const double head = text_number(model, "head_dim");

@@ -29,16 +29,16 @@ std::vector<Finding> check(const ResolvedModel& model) {
                   "layer_types has sliding_attention layers, but sliding_window is null; give "
                   "the window in tokens")};
   }
+  const RawKey* use = text_key(model, "use_sliding_window");
+  if (use != nullptr && use->type == RawType::Bool && use->number == 0.0) {
+    return {note(window->path, window->text, "",
+                 str("sliding_window ", window->text, " is switched off by use_sliding_window"))};
+  }
   if (window->number <= 0.0) {
     return {warning(window->path, window->text, "null or above 0",
                     str("sliding_window ", window->text,
                         "; some readers take it as no window, others as no keys; write null or ",
                         "a number above 0"))};
-  }
-  const RawKey* use = text_key(model, "use_sliding_window");
-  if (use != nullptr && use->type == RawType::Bool && use->number == 0.0) {
-    return {note(window->path, window->text, "",
-                 str("sliding_window ", window->text, " is switched off by use_sliding_window"))};
   }
   const double longest = max_length(model);
   if (window->number >= longest) {
