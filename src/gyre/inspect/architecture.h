@@ -80,6 +80,7 @@ struct Architecture {
   int64_t original = 0;              // class default of original_max_position_embeddings
   std::vector<std::pair<std::string, std::string>> type_remap{};  // rope types this class renames
   bool softmax_mscale = false;  // scores times m(mscale_all_dim)^2 (DeepSeek)
+  bool list_mscales = false;    // longrope: short_mscale, long_mscale are the amplitudes
   std::string note{};           // one line for the reader of the table
 };
 

@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kFull = "full_attention";
 constexpr const char* kSliding = "sliding_attention";
 constexpr const char* kChunked = "chunked_attention";
+constexpr size_t kMaxGroups = 1000;  // of layers; no model has more, and finding one is a search
 
 // One value per layer and where the rule that gave it came from.
 template <class T>
@@ -154,17 +155,29 @@ void chunk_rotating_layers(ConfigReader& config, const PerLayer<char>& turns,
   kinds.origin = {"layer kinds", "rotating layers chunked", config.default_origin()};
 }
 
-std::optional<Found<int64_t>> window_of(ConfigReader& config) {
+// Longformer: a window per layer; empty when there is one for all.
+std::vector<double> windows_by_layer(ConfigReader& config, int64_t n_layers) {
+  const RawKey* list = config.list_if(config.rules().window_key);
+  const size_t n = list == nullptr ? 0 : list->numbers.size();
+  if (n < 2 || (!config.known_type() && static_cast<int64_t>(n) != n_layers)) {
+    return {};
+  }
+  check_count(config, *list, n, n_layers);
+  return list->numbers;
+}
+
+std::optional<Found<int64_t>> window_of(ConfigReader& config, const LayerGroup& group) {
   const Architecture& rules = config.rules();
   Origin off;
   if (!windows_on(config, &off)) {
     return std::nullopt;
   }
-  const RawKey* list = config.list_if(rules.window_key);  // Longformer: one per layer
+  const RawKey* list = config.list_if(rules.window_key);
   std::optional<Found<int64_t>> found;
   if (list != nullptr && !list->numbers.empty()) {
-    const double first = list->numbers[0];
-    found = Found<int64_t>{first >= 1.0 && first < 1e12 ? static_cast<int64_t>(first) : 0,
+    const auto layer = static_cast<size_t>(group.layers.at(0));
+    const double own = list->numbers[layer < list->numbers.size() ? layer : 0];
+    found = Found<int64_t>{own >= 1.0 && own < 1e12 ? static_cast<int64_t>(own) : 0,
                            {OriginKind::Key, list->path}};
   } else {
     found = config.size(rules.window_key, 0);
@@ -213,7 +226,7 @@ void set_mask(ConfigReader& config, LayerGroup& group) {
       (group.attention == kFull && rules.windowed == Windowed::All) ||
       (group.attention == kFull && !config.known_type() && !config.has("layer_types"));
   if (windowed) {
-    if (const auto window = window_of(config); window.has_value()) {
+    if (const auto window = window_of(config, group); window.has_value()) {
       set_window(config, *window, group);
     }
   }
@@ -225,14 +238,23 @@ std::vector<LayerGroup> layer_groups(ConfigReader& config, int64_t n_layers) {
   PerLayer<std::string> kinds = attention_kinds(config, n_layers);
   const PerLayer<char> turns = rotating(config, kinds.values);
   chunk_rotating_layers(config, turns, kinds);
+  const std::vector<double> windows = windows_by_layer(config, n_layers);
+  const auto own_window = [&windows](int64_t layer) {
+    return windows.empty() ? 0.0 : windows[static_cast<size_t>(layer)];
+  };
   std::vector<LayerGroup> groups;
   for (int64_t i = 0; i < n_layers; ++i) {
     const std::string& kind = kinds.values[static_cast<size_t>(i)];
     const bool rotates = turns.values[static_cast<size_t>(i)] != 0;
     auto group = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& g) {
-      return g.attention == kind && g.rotates == rotates;
+      return g.attention == kind && g.rotates == rotates &&
+             own_window(g.layers[0]) == own_window(i);
     });
     if (group == groups.end()) {
+      if (groups.size() == kMaxGroups) {
+        throw Error(Code::Format, config.owner(), ": more than ", kMaxGroups,
+                    " kinds of layers by ", config.rules().window_key, " and layer_types");
+      }
       groups.push_back({.attention = kind, .rotates = rotates});
       group = groups.end() - 1;
     }
@@ -248,6 +270,9 @@ std::vector<LayerGroup> layer_groups(ConfigReader& config, int64_t n_layers) {
       }
     }
     set_mask(config, group);
+    if (groups.size() > 1 && !windows.empty()) {
+      group.name += str("_window_", group.mask.window);
+    }
   }
   return groups;
 }

@@ -286,6 +286,23 @@ class Settings {
     if (reads("short_factor")) {
       out_.short_factor = config_.list_if(path("short_factor"));
       out_.long_factor = config_.list_if(path("long_factor"));
+      read_list_mscales();
+    }
+  }
+
+  // Phi 3.5 MoE states the amplitude of each list; its class looks at nothing else.
+  void read_list_mscales() {
+    const auto short_one = rules_.list_mscales ? setting("short_mscale") : std::nullopt;
+    const auto long_one = rules_.list_mscales ? setting("long_mscale") : std::nullopt;
+    if (!short_one.has_value()) {
+      return;
+    }
+    out_.attention_factor = short_one->value;
+    record("attention_factor", number_text(short_one->value), short_one->origin);
+    if (long_one.has_value() && long_one->value != short_one->value) {
+      out_.ignored.push_back({long_one->origin.where, number_text(long_one->value),
+                              "the amplitude past the original length; the one of shorter "
+                              "sequences is shown"});
     }
   }
 
