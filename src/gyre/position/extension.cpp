@@ -143,7 +143,7 @@ Llama3Bands llama3_bands(const Bands& bands, const Llama3Options& options) {
     if (theta == 0.0 || turns > high) {
       out.bands.push_back(theta);
       ++out.kept;
-    } else if (turns < low) {
+    } else if (turns < low || low == high) {
       out.bands.push_back(theta / options.factor);
       ++out.divided;
     } else {

@@ -87,7 +87,8 @@ struct Llama3Bands {
   int64_t kept = 0, blended = 0, divided = 0;  // bands of 0 are counted as kept
 };
 /// w = wavelength: kept when w < original / high, divided by factor when w > original / low, else t
-/// = (original / w - low) / (high - low) and theta ((1 - t) / factor + t). Llama 3.1 release.
+/// = (original / w - low) / (high - low) and theta ((1 - t) / factor + t). Llama 3.1 release. low =
+/// high (Llama 4 Scout) is a step: kept or divided.
 Llama3Bands llama3_bands(const Bands& bands, const Llama3Options& options);
 
 /// theta_m / factors_m. One factor per band.

@@ -16,15 +16,15 @@ struct Options : ExtendedOptions {
     ExtendedOptions::fields(v);
     v("factor", factor, "slow frequencies are divided by this; 1 or more");
     v("low", low, "bands with fewer turns inside the original length are divided by factor");
-    v("high", high, "bands with more turns are kept; above low");
+    v("high", high, "bands with more turns are kept; low or more, equal = a step without a blend");
     v("original", original, "tokens of the original context; 0 = the training length");
   }
 };
 
 PositionPlan plan(const Options& options, const PlanRequest& request) {
   check_factor("llama3", options.factor);
-  if (!(options.low > 0.0 && options.high > options.low)) {
-    throw Error(Code::Usage, "llama3: 'high' must be above 'low', got low ", options.low,
+  if (!(options.low > 0.0 && options.high >= options.low)) {
+    throw Error(Code::Usage, "llama3: 'high' must not be below 'low', got low ", options.low,
                 " and high ", options.high);
   }
   const auto original = static_cast<double>(original_length("llama3", options.original, request));

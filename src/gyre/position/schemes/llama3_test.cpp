@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "gyre/base/error.h"
+#include "gyre/position/extension.h"
 #include "gyre/position/schemes/scheme_testing.h"
 
 namespace gyre::position {
@@ -35,9 +36,20 @@ TEST(Llama3, UsesTheLearnedWavelength) {
                {learned[0], learned[1] * (2.0 / 3.0 / 8.0 + 1.0 / 3.0), learned[2] / 8.0, 0.0});
 }
 
+// Llama 4 Scout has both bounds at one turn: pairs of more than one are kept, the rest divided.
+TEST(Llama3, EqualBoundsAreAStep) {
+  const double tau = 2.0 * std::numbers::pi;
+  const TemporaryRun run(str("[[[", detail::format(tau / 63.9), ",", detail::format(tau / 64.1),
+                             ",", detail::format(tau / 640.0), ",0.0]]]"));
+  expect_close(bands_of("llama3:factor=16,low=1,high=1,original=64,from=" + run.path(), 8),
+               {tau / 63.9, tau / 64.1 / 16.0, tau / 640.0 / 16.0, 0.0});
+  const Bands exact = llama3_bands({tau / 64.0}, {16.0, 1.0, 1.0, 64.0}).bands;
+  EXPECT_DOUBLE_EQ(exact.at(0), tau / 64.0 / 16.0);  // on the bound itself, not NaN
+}
+
 TEST(Llama3, RefusesBadOptions) {
   expect_usage_error("llama3:low=4,high=1,original=64", {.head_dim = 8},
-                     "llama3: 'high' must be above 'low', got low 4 and high 1");
+                     "llama3: 'high' must not be below 'low', got low 4 and high 1");
   expect_usage_error("llama3:factor=0.25,original=64", {.head_dim = 8},
                      "llama3: 'factor' must be 1 or more, got 0.25");
 }
