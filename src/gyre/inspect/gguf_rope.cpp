@@ -104,20 +104,25 @@ double amplitude_of(const GgufRope& rope, const GgufArchitecture& rules) {
          position::yarn_mscale(rope.factor, all);
 }
 
-/// Whether divisors are those of the llama3 rule with the usual bounds.
+/// Whether divisors are those of the llama3 rule with the usual bounds, or with Llama 4's step.
 bool is_llama3(const std::vector<double>& divisors, const Bands& plain,
                position::Llama3Options& options) {
   options.factor = *std::max_element(divisors.begin(), divisors.end());
   if (!(options.factor > 1.0 && options.factor < 1e4)) {
     return false;
   }
-  const Bands expected = position::llama3_bands(plain, options).bands;
-  for (size_t m = 0; m < plain.size(); ++m) {
-    if (std::abs(plain[m] / divisors[m] / expected[m] - 1.0) > 1e-5) {  // stored as floats
-      return false;
+  for (const double high : {4.0, 1.0}) {
+    options.high_freq_factor = high;
+    const Bands expected = position::llama3_bands(plain, options).bands;
+    bool same = true;
+    for (size_t m = 0; same && m < plain.size(); ++m) {
+      same = std::abs(plain[m] / divisors[m] / expected[m] - 1.0) <= 1e-5;  // stored as floats
+    }
+    if (same) {
+      return true;
     }
   }
-  return true;
+  return false;
 }
 
 std::string list_text(const std::vector<double>& values) {
@@ -160,7 +165,7 @@ void name_divided(const GgufRope& rope, const Bands& plain, LayerKind& kind) {
     kind.scheme = "llama3";
     kind.factor = llama3.factor;
     kind.spec = str("llama3:", common_spec(kind), ",factor=", text_of(llama3.factor),
-                    ",low=1,high=4,original=8192");
+                    ",low=1,high=", text_of(llama3.high_freq_factor), ",original=8192");
   } else if (n_still > 0 && n_still + n_kept == kind.n_pairs() &&
              kind.rotary_dim == kind.head_dim) {
     kind.scheme = "proportional";

@@ -54,6 +54,27 @@ TEST(Case27, OtherModelsWithTheSameScaling) {
   EXPECT_EQ(loud(read(llama31_gguf("deci"))), kMissingFreqs);
 }
 
+// Llama 4 Scout: ones, then sixteens, no blend. By hand the 35th pair is the first of wavelength
+// above 8192: 64 ln(8192 / 2 pi) / ln 5e5 = 34.98.
+TEST(Case27, TheStepOfLlama4IsRecognised) {
+  std::vector<float> divisors(64, 16.0F);
+  std::fill_n(divisors.begin(), 35, 1.0F);
+  const ResolvedModel file = read(gguf("llama4", 10485760, 5e5F, 128, 8, 40)
+                                      .u32("llama4.attention.key_length", 128)
+                                      .floats("rope_freqs.weight", divisors));
+  const LayerKind& chunked = kind(file, "chunked_attention");
+  EXPECT_EQ(chunked.scheme, "llama3");
+  EXPECT_EQ(chunked.factor, 16.0);
+  expect_near(band(chunked, 34), plain(34, 5e5, 128));
+  expect_near(band(chunked, 35), plain(35, 5e5, 128) / 16.0);
+  const ResolvedModel hf = config("llama4_text", R"("hidden_size": 5120, "head_dim": 128,
+      "num_attention_heads": 40, "num_key_value_heads": 8, "num_hidden_layers": 8,
+      "max_position_embeddings": 10485760, "rope_theta": 500000.0, "rope_scaling": {
+      "rope_type": "llama3", "factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0,
+      "original_max_position_embeddings": 8192})");
+  EXPECT_EQ(loud(file) + loud(diff(hf, file)), "");
+}
+
 // Llama 3 before the extension, and models of another vocabulary, have none.
 TEST(Case27, ModelsWithoutThatScalingAreSilent) {
   EXPECT_EQ(loud(read(gguf("llama", 8192, 5e5F).u32("llama.vocab_size", 128256))), "");
