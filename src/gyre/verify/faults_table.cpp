@@ -85,7 +85,7 @@ Fault fp16_angles() {
   return {"fp16-angles", "angles in float16: steps of 1 rad above 1024 (gpt-neox#1003)",
           [](Subject& subject) {
             with_angles(subject, [](const at::Tensor& p, const at::Tensor& theta) {
-              return (p * theta).to(at::kHalf);
+              return (p.to(at::kHalf) * theta.to(at::kHalf));
             });
           }};
 }

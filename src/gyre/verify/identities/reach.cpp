@@ -19,7 +19,7 @@ Rows stack(const Subject& subject, const Rows& input, const position::PositionPl
     for (int64_t row = 0; row < x.n_batch * kTokens; ++row) {
       for (int64_t c = 0; c < kDim; ++c) {
         for (int64_t d = 0; d < kDim; ++d) {
-          const double value = 0.3 * x.values[static_cast<size_t>(row * kDim + d)];
+          const double value = 0.02 * x.values[static_cast<size_t>(row * kDim + d)];
           q.values[static_cast<size_t>(row * kDim + c)] += value * w.at(0, 0, d, c);
           k.values[static_cast<size_t>(row * kDim + c)] += value * w.at(0, 1, d, c);
         }
