@@ -106,6 +106,21 @@ TEST(Case02, ExplicitFactorWinsForLongRope) {
             "warning factor-length-mismatch rope_scaling.factor '32', expected '2'\n");
 }
 
+// The amplitude that belongs to the explicit factor is nothing to remark on.
+TEST(Case02, LintJudgesLongRopesAmplitudeByTheExplicitFactor) {
+  const auto model = [](const std::string& amplitude) {
+    return llama(R"("head_dim": 8, "max_position_embeddings": 8192, "rope_scaling": {
+      "rope_type": "longrope", "factor": 32.0, "short_factor": [1, 1, 1, 1],
+      "long_factor": [1, 2, 3, 4], "original_max_position_embeddings": 4096,
+      "attention_factor": )" +
+                 amplitude + "}");
+  };
+  EXPECT_EQ(told(model("1.190238071423808"), "attention-factor-explicit"), "");
+  EXPECT_EQ(told(model("1.0408329997330663"), "attention-factor-explicit"),  // of 8192 / 4096
+            "note attention-factor-explicit rope_scaling.attention_factor '1.0408329997330663', "
+            "expected '1.190238071'\n");
+}
+
 TEST(Case02, ExplicitFactorOfAGgufWins) {
   const ResolvedModel model = read(gguf("qwen3", 40960, 1e6F)
                                        .text("qwen3.rope.scaling.type", "yarn")

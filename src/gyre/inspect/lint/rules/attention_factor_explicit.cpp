@@ -17,8 +17,9 @@ double formula(const ResolvedModel& model, const RopeBlock& block) {
                                            std::isnan(all) ? 0.0 : all);
   }
   const double longest = key_number(beside(model, block, "max_position_embeddings"));
-  if (block.type == "longrope" && original > 1.0 && longest > 0.0) {
-    return position::longrope_attention_factor(longest / original, original);
+  const double ratio = factor >= 1.0 ? factor : longest / original;  // a given factor wins
+  if (block.type == "longrope" && original > 1.0 && ratio > 0.0) {
+    return position::longrope_attention_factor(ratio, original);
   }
   return std::nan("");
 }
