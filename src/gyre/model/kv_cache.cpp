@@ -17,4 +17,14 @@ std::pair<at::Tensor, at::Tensor> KvCache::append(int64_t n, const at::Tensor& k
   return {keys_[i], values_[i]};
 }
 
+void KvCache::truncate(int64_t length) {
+  const int64_t held = this->length();
+  TORCH_CHECK_VALUE(length >= 0 && length <= held, "kv cache: cannot go back to ", length,
+                    " tokens, ", held, " are held; give 0 to ", held);
+  for (size_t n = 0; n < keys_.size() && held > 0; ++n) {
+    keys_[n] = keys_[n].narrow(2, 0, length);
+    values_[n] = values_[n].narrow(2, 0, length);
+  }
+}
+
 }  // namespace gyre::model

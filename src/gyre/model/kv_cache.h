@@ -15,6 +15,11 @@ class KvCache {
   int64_t length() const;
   /// Appends k, v [B, G, T, D] to layer n and returns everything held, [B, G, S, D].
   std::pair<at::Tensor, at::Tensor> append(int64_t n, const at::Tensor& k, const at::Tensor& v);
+  /// Forgets every token from `length` on, as after a rejected draft. Windows are masks over keys
+  /// that are all kept, so the rest is what a fresh run of `length` tokens holds. A copy of the
+  /// cache is unaffected: prefixes are shared by copying.
+  /// throws c10::ValueError when fewer tokens are held
+  void truncate(int64_t length);
 
  private:
   std::vector<at::Tensor> keys_, values_;
