@@ -37,8 +37,8 @@ inline position::PositionPlan plan_at_length(const std::string& spec, int64_t he
   return sound_subject().plan(spec, request);
 }
 
-/// Frequencies of a layer's first group.
-inline const std::vector<double>& bands_of(const position::PositionPlan& plan, size_t layer = 0) {
+/// Frequencies of a layer's first group; a copy, so that a plan may be a temporary.
+inline std::vector<double> bands_of(const position::PositionPlan& plan, size_t layer = 0) {
   return plan.layers.at(layer).inv_freq.at(0);
 }
 
@@ -67,10 +67,11 @@ inline double relative_phase(const Subject& subject, const Placed& query, const 
 inline double table_error(const Subject& subject, const position::PositionPlan& plan,
                           const std::vector<int64_t>& positions, bool exact) {
   const TableRows table = table_rows(subject, plan, positions, exact);
+  const std::vector<double> bands = bands_of(plan);
   double worst = 0.0;
   for (size_t t = 0; t < positions.size(); ++t) {
-    for (size_t m = 0; m < bands_of(plan).size(); ++m) {
-      const double theta = bands_of(plan)[m], amplitude = plan.layers[0].amplitude;
+    for (size_t m = 0; m < bands.size(); ++m) {
+      const double theta = bands[m], amplitude = plan.layers[0].amplitude;
       worst =
           std::max({worst, std::abs(table.cos[t][m] - amplitude * exact_cos(theta, positions[t])),
                     std::abs(table.sin[t][m] - amplitude * exact_sin(theta, positions[t]))});
