@@ -146,9 +146,19 @@ at::Tensor Transformer::nll(const at::Tensor& tokens, const at::Tensor& targets)
 std::vector<std::vector<std::vector<double>>> Transformer::current_inv_freq() const {
   const c10::NoGradGuard no_grad;
   std::vector<std::vector<std::vector<double>>> out;
+  const bool learned = has_parameter("alpha");
+  TORCH_CHECK_VALUE(!learned || !parameter("alpha").value.is_meta(),
+                    "transformer: learned frequencies were asked of a model of shapes alone; build "
+                    "it on the cpu");
   for (int64_t n = 0; n < config_.layers; ++n) {
-    const at::Tensor theta = layer_theta(*this, n);
     auto& groups = out.emplace_back();
+    if (!learned) {  // never through a tensor: a model of shapes alone has its table too
+      const auto& plain = plan_.layers[static_cast<size_t>(n)].inv_freq;
+      groups =
+          plain.empty() || plain.front().empty() ? decltype(plan_.layers[0].inv_freq)() : plain;
+      continue;
+    }
+    const at::Tensor theta = layer_theta(*this, n);
     for (int64_t g = 0; theta.defined() && g < theta.size(0); ++g) {
       const at::Tensor row = theta[g].contiguous();
       groups.emplace_back(row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());

@@ -160,14 +160,28 @@ TEST(Case20, ATableStartsAtOneAndFalls) {
 TEST(Case20, AModelBuiltWithoutMemoryHasTheRecomputedTable) {
   const model::ModelConfig config = model::small_config();
   const auto plan = position::make_plan("rope", "full", model::plan_request(config, 16));
-  const model::Transformer shapes(config, plan, at::kMeta);
-  EXPECT_EQ(shapes.plan(), plan);
-  const model::Transformer model(config, shapes.plan());
-  for (const auto& layer : model.current_inv_freq()) {
+  const model::Transformer shapes(config, plan, at::kMeta), on_cpu(config, plan);
+  EXPECT_EQ(shapes.current_inv_freq(), on_cpu.current_inv_freq());
+  for (const auto& layer : shapes.current_inv_freq()) {
     ASSERT_EQ(layer[0].size(), 4U);
+    EXPECT_EQ(layer[0][0], 1.0);
     for (size_t m = 0; m < 4; ++m) {
       EXPECT_NEAR(layer[0][m], std::pow(1e4, -static_cast<double>(m) / 4.0), 1e-17) << m;
     }
+  }
+}
+
+TEST(Case20, ALearnedTableWithoutMemoryIsRefused) {
+  const model::ModelConfig config = model::small_config();
+  const model::Transformer shapes(
+      config, position::make_plan("lerope", "full", model::plan_request(config, 16)), at::kMeta);
+  try {
+    shapes.current_inv_freq();
+    FAIL() << "no error";
+  } catch (const c10::ValueError& error) {
+    const std::string text = error.what_without_backtrace();
+    EXPECT_NE(text.find("of a model of shapes alone; build it on the cpu"), std::string::npos)
+        << text;
   }
 }
 
@@ -274,6 +288,13 @@ TEST(Case48, AnglesOfBfloat16PositionsAreRadiansOff) {
     worst = std::max(worst, std::abs(bf16(position) - position));
   }
   EXPECT_EQ(worst, 2.0);
+  // The package's own cached angles are off by just that; values of normal rows by 3.34 or more,
+  // as they are drawn.
+  const Rows x = normal_rows("case 48", {1, 1, 600, 32});
+  const auto turned = [&](const Subject& subject) {
+    return rotated(subject, {x, x}, count_from(0, 600), rope(32), 0, Precision::F32).q;
+  };
+  EXPECT_GE(max_difference(turned(faulty_subject("bf16-positions")), turned(sound_subject())), 3.0);
   EXPECT_GE(table_error(faulty_subject("bf16-positions"), rope(32), count_from(0, 600), false),
             1.5);
   EXPECT_LE(table_error(sound_subject(), rope(32), count_from(0, 600), false), kFloatTable);
