@@ -4,10 +4,10 @@ include(CMakePackageConfigHelpers)
 set(GYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
 
 add_library(gyre_all INTERFACE)
-target_link_libraries(gyre_all INTERFACE gyre_report)
+target_link_libraries(gyre_all INTERFACE gyre_report torch_kernels)
 set_target_properties(gyre_all PROPERTIES EXPORT_NAME gyre)
 
-install(TARGETS gyre RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS gyre gyre-torch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${GYRE_EXPORTED} gyre_all EXPORT gyre_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION include)
 install(EXPORT gyre_targets NAMESPACE gyre:: DESTINATION ${GYRE_CMAKE_DIR})

@@ -47,8 +47,8 @@ function(gyre_tests name library tests)
     target_include_directories(${name}_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     target_compile_definitions(${name}_test PRIVATE
       GYRE_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" GYRE_PROGRAM="${CMAKE_BINARY_DIR}/gyre")
-    target_link_libraries(${name}_test PRIVATE ${library} gyre_warnings nlohmann_json::nlohmann_json
-                          GTest::gtest GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE ${library} torch_kernels gyre_warnings
+                          nlohmann_json::nlohmann_json GTest::gtest GTest::gtest_main)
     # Labels for `ctest -L`, e.g. unit-base: golden (losses per step kept in testing/golden), e2e (whole
     # runs of the program) or unit (all others), and the module.
     set(kind unit)
@@ -83,18 +83,25 @@ function(gyre_module name)
   gyre_tests(${name} gyre_${name} "${tests}")
 endfunction()
 
+# Two programs from one library: NAME-torch with every verb, and NAME, which links without libtorch
+# because its main refers to nothing that needs it (src/gyre/cli/program.h).
 function(gyre_program dir)
   cmake_parse_arguments(ARG "" "" "NEEDS" ${ARGN})
   gyre_sources(${dir} sources tests)
-  set(main_source ${sources})
-  list(FILTER main_source INCLUDE REGEX "/main\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main(_torch)?\\.cpp$")
   add_library(gyre_${dir} STATIC ${sources})
   target_link_libraries(gyre_${dir} PUBLIC ${ARG_NEEDS} PRIVATE $<BUILD_INTERFACE:gyre_warnings>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-  add_executable(gyre ${main_source})
-  target_link_libraries(gyre PRIVATE gyre_${dir} gyre_warnings)
-  target_compile_definitions(gyre PRIVATE GYRE_VERSION="${PROJECT_VERSION}")
+  add_executable(gyre src/gyre/${dir}/main.cpp)
+  # libstdc++ first, or libtorch counts as needed for the standard templates that it exports too.
+  target_link_options(gyre PRIVATE -Wl,--no-as-needed,-lstdc++,--as-needed)
+  add_executable(gyre-torch src/gyre/${dir}/main_torch.cpp)
+  foreach(program gyre gyre-torch)
+    target_link_libraries(${program} PRIVATE gyre_${dir} gyre_warnings)
+  endforeach()
+  target_link_libraries(gyre-torch PRIVATE torch_kernels)
+  target_compile_definitions(gyre_${dir} PRIVATE GYRE_VERSION="${PROJECT_VERSION}")
+  add_dependencies(gyre gyre-torch)  # it hands verbs on to the other
   gyre_tests(${dir} gyre_${dir} "${tests}")
   if(TARGET ${dir}_test)
     add_dependencies(${dir}_test gyre)  # its tests run the program

@@ -1,4 +1,4 @@
-# gyre_torch_target(DIR): imported target `torch` from the folder of an installed torch wheel.
+# gyre_torch_target(DIR): imported targets `torch` and `torch_kernels` from the folder of an installed torch wheel.
 # Used instead of the wheel's TorchConfig.cmake, which asks for a whole CUDA toolkit (nvcc) when the
 # wheel is the CUDA build; gyre needs only the wheel's own libraries. Also installed, for consumers.
 function(gyre_torch_target dir)
@@ -19,9 +19,10 @@ function(gyre_torch_target dir)
   # Without -fopenmp at::parallel_for, a template, would run on one thread.
   target_compile_options(torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
   target_link_libraries(torch INTERFACE ${lib}/libtorch_cpu.so ${lib}/libc10.so ${gomp})
+  # For programs, beside torch: nothing refers to it by symbol; loading it registers the CUDA kernels.
+  add_library(torch_kernels INTERFACE IMPORTED GLOBAL)
   if(EXISTS ${lib}/libtorch_cuda.so)
-    # Nothing refers to it by symbol; loading it is what registers the CUDA kernels.
-    target_link_libraries(torch INTERFACE
+    target_link_libraries(torch_kernels INTERFACE
       "-Wl,--push-state,--no-as-needed,\"${lib}/libtorch_cuda.so\",--pop-state")
   endif()
 endfunction()

@@ -1,109 +1,67 @@
-// The program: `gyre VERB ...`. Parses, runs one verb, turns every fault into one line and a code.
-#include <c10/util/Exception.h>
+// The program `gyre`, without libtorch: see program.h.
+#include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
-#include <map>
+#include <system_error>
 
 #include "gyre/base/error.h"
-#include "gyre/base/options.h"
 #include "gyre/base/progress.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/program.h"
 
 namespace gyre::cli {
 #define GYRE_VERB(suffix, name, summary) Action add_##suffix(CLI::App& app);
+#define GYRE_TORCH_VERB(suffix, name, summary)
 #include "gyre/cli/verbs.def"
 #undef GYRE_VERB
+#undef GYRE_TORCH_VERB
 
 namespace {
 
 const std::vector<VerbInfo>& verbs() {
   static const std::vector<VerbInfo> list = {
 #define GYRE_VERB(suffix, name, summary) {name, summary, add_##suffix},
+#define GYRE_TORCH_VERB(suffix, name, summary) {name, summary, nullptr},
 #include "gyre/cli/verbs.def"
 #undef GYRE_VERB
+#undef GYRE_TORCH_VERB
   };
   return list;
 }
 
-int usage_fault(const std::string& message) {
-  std::cerr << "gyre: " << message << '\n';
-  return exit_code(Code::Usage);
-}
-
-int unknown_verb(const std::string& verb) {
-  std::vector<std::string> names;
+bool needs_torch(const char* word) {
   for (const VerbInfo& info : verbs()) {
-    names.emplace_back(info.name);
-  }
-  const std::string near = nearest_name(verb, names);
-  return usage_fault(str("no verb '", verb, "'",
-                         near.empty() ? "" : "; did you mean '" + near + "'?",
-                         " see: gyre --help"));
-}
-
-int run(int argc, char** argv) {
-  CLI::App app{"gyre: a laboratory for position encodings in Transformer language models"};
-  app.name("gyre");
-  app.footer(
-      "Exit codes: 0 done or passed, 1 a check failed, 2 usage, 3 bad input, 4 remote, 70 bug.");
-  app.set_version_flag("--version", "gyre " GYRE_VERSION);
-  app.require_subcommand(1);
-  bool verbose = false;
-  app.add_flag("-v,--verbose", verbose, "show where a fault was raised");
-  std::map<CLI::App*, Action> actions;
-  for (const VerbInfo& info : verbs()) {
-    CLI::App* sub = app.add_subcommand(info.name, info.summary);
-    sub->fallthrough();
-    actions[sub] = info.add(*sub);
-  }
-  const auto is_verb = [&](const VerbInfo& info) { return std::strcmp(info.name, argv[1]) == 0; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs().begin(), verbs().end(), is_verb)) {
-    return unknown_verb(argv[1]);
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForAllHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
-  } catch (const CLI::RequiredError& e) {
-    if (argc == 1) {
-      std::cerr << app.help();
-      return exit_code(Code::Usage);
+    if (std::strcmp(info.name, word) == 0) {
+      return info.add == nullptr;
     }
-    return usage_fault(e.what());
-  } catch (const CLI::ParseError& e) {
-    return usage_fault(str(e.what(), "; see: gyre ", argc > 1 ? argv[1] : "", " --help"));
   }
-  try {
-    return actions.at(app.get_subcommands().front())();
-  } catch (const Error& e) {
-    std::cerr << "gyre: " << e.what() << '\n';
-    return exit_code(e.code());
-  } catch (const c10::ValueError& e) {
-    std::cerr << "gyre: " << (verbose ? e.what() : e.what_without_backtrace()) << '\n';
-    return exit_code(Code::Usage);
-  } catch (const c10::Error& e) {
-    std::cerr << "gyre: " << (verbose ? e.what() : e.what_without_backtrace()) << '\n';
-    return exit_code(Code::Internal);
-  } catch (const std::bad_alloc&) {
-    std::cerr << "gyre: out of memory; lower --batch, --length or the model's size\n";
-    return exit_code(Code::Internal);
-  } catch (const std::exception& e) {
-    std::cerr << "gyre: unexpected fault: " << e.what() << '\n';
-    return exit_code(Code::Internal);
-  }
+  return false;
+}
+
+/// Becomes gyre-torch, which lies beside this program; returns only when that failed.
+int hand_on(char** argv) {
+  std::error_code ignored;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const std::string program = (self.parent_path() / "gyre-torch").string();
+  ::execv(program.c_str(), argv);
+  std::cerr << "gyre: cannot start " << program << ": " << std::strerror(errno)
+            << "; build or install it beside gyre\n";
+  return exit_code(Code::Internal);
 }
 
 }  // namespace
 }  // namespace gyre::cli
 
 int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] != '-') {  // the verb is the first word; flags before it take no value
+      if (gyre::cli::needs_torch(argv[i])) {
+        return gyre::cli::hand_on(argv);
+      }
+      break;
+    }
+  }
   gyre::catch_interrupts();
-  return gyre::cli::run(argc, argv);
+  return gyre::cli::run_program(argc, argv, gyre::cli::verbs());
 }

@@ -1,8 +1,5 @@
 #include "gyre/cli/verb.h"
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
-
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -27,19 +24,6 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->type_name("")
       ->check(CLI::NonNegativeNumber)
       ->group("General");
-}
-
-void apply_common(const CommonOptions& common) {
-  if (common.device != "cpu" && common.device != "cuda") {
-    throw Error(Code::Usage, "--device must be cpu or cuda, got '", common.device, "'");
-  }
-  if (common.device == "cuda" && !at::hasCUDA()) {
-    throw Error(Code::Usage,
-                "--device cuda: this build of torch sees no CUDA device; use --device cpu");
-  }
-  if (common.threads > 0) {
-    at::set_num_threads(static_cast<int>(common.threads));
-  }
 }
 
 void write_json(const CommonOptions& common, const std::string& json_text) {

@@ -1,0 +1,45 @@
+// The program `gyre-torch`, with every verb: see program.h.
+#include <c10/util/Exception.h>
+
+#include <iostream>
+
+#include "gyre/base/error.h"
+#include "gyre/base/progress.h"
+#include "gyre/cli/program.h"
+
+namespace gyre::cli {
+#define GYRE_VERB(suffix, name, summary) Action add_##suffix(CLI::App& app);
+#define GYRE_TORCH_VERB GYRE_VERB
+#include "gyre/cli/verbs.def"
+#undef GYRE_VERB
+
+namespace {
+
+const std::vector<VerbInfo>& verbs() {
+  static const std::vector<VerbInfo> list = {
+#define GYRE_VERB(suffix, name, summary) {name, summary, add_##suffix},
+#include "gyre/cli/verbs.def"
+#undef GYRE_VERB
+#undef GYRE_TORCH_VERB
+  };
+  return list;
+}
+
+/// A tensor argument that a check refused is usage; any other fault of torch is a bug.
+int torch_fault(const std::exception& fault, bool verbose) {
+  const auto* error = dynamic_cast<const c10::Error*>(&fault);
+  if (error == nullptr) {
+    return 0;
+  }
+  std::cerr << "gyre: " << (verbose ? error->what() : error->what_without_backtrace()) << '\n';
+  const bool usage = dynamic_cast<const c10::ValueError*>(error) != nullptr;
+  return exit_code(usage ? Code::Usage : Code::Internal);
+}
+
+}  // namespace
+}  // namespace gyre::cli
+
+int main(int argc, char** argv) {
+  gyre::catch_interrupts();
+  return gyre::cli::run_program(argc, argv, gyre::cli::verbs(), gyre::cli::torch_fault);
+}

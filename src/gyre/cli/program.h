@@ -1,0 +1,21 @@
+// What both programs share: parse, run one verb, turn every fault into one line and an exit code.
+//   gyre        starts in milliseconds: the verbs that only read files; hands all others on to
+//   gyre-torch  the same verbs and those that compute, linked with libtorch (110 MiB, 0.25 s to
+//   load)
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "gyre/cli/verb.h"
+
+namespace gyre::cli {
+
+/// Prints a fault of a library that this file does not know and returns its exit code; 0 = unknown.
+using FaultHandler = std::function<int(const std::exception& fault, bool verbose)>;
+
+/// A verb without `add` is listed in the help only.
+int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,
+                const FaultHandler& other_fault = {});
+
+}  // namespace gyre::cli
