@@ -63,10 +63,10 @@ std::string exponent(double value) {
 }
 
 std::string checks_text(const Verification& v) {
-  std::string out = padded("check", 26) + padded("claim", 24) + padded("worst", 10) +
+  std::string out = padded("check", 26) + padded("claim", 31) + padded("worst", 10) +
                     padded("allowed", 10) + "result\n";
   for (const Check& check : v.checks) {
-    out += padded(check.id, 26) + padded(check.claim, 24) +
+    out += padded(check.id, 26) + padded(check.claim, 31) +
            padded(exponent(check.result.worst), 10) + padded(exponent(check.result.tolerance), 10) +
            (check.result.passed ? "ok" : "FAILED") + "\n";
     out += check.result.passed ? "" : "    " + check.title + ": " + check.result.where + "\n";
