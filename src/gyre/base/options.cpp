@@ -150,12 +150,18 @@ void set_field(const Fields& fields, std::string_view owner, std::string_view ke
 }
 
 void set_from_spec(const Fields& fields, std::string_view owner, std::string_view spec) {
+  std::vector<std::string> seen;
   for (const std::string& part : split_top_level(spec)) {
     const size_t equals = part.find('=');
     if (equals == std::string::npos) {
       throw Error(Code::Usage, owner, ": expected key=value, got '", part, "'");
     }
-    set_field(fields, owner, part.substr(0, equals), part.substr(equals + 1));
+    const std::string key = part.substr(0, equals);
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      throw Error(Code::Usage, owner, ": '", key, "' is given twice; keep one");
+    }
+    set_field(fields, owner, key, part.substr(equals + 1));
+    seen.push_back(key);
   }
 }
 

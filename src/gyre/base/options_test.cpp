@@ -88,6 +88,11 @@ TEST(Options, BadValuesAreNamedWithKeyAndOwner) {
   EXPECT_EQ(set_message("base"), "demo: expected key=value, got 'base'");
 }
 
+TEST(Options, AKeyGivenTwiceIsAnError) {
+  EXPECT_EQ(set_message("base=4,length=2,base=8"), "demo: 'base' is given twice; keep one");
+  EXPECT_EQ(set_message("base=4,base=4"), "demo: 'base' is given twice; keep one");
+}
+
 TEST(Options, FailedSetLeavesTheValue) {
   Options options;
   EXPECT_THROW(set_field(fields_of(options), "demo", "base", "x"), Error);

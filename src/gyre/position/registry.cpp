@@ -31,9 +31,14 @@ std::unique_ptr<Scheme> make_scheme(std::string_view spec) {
       return scheme;
     }
   }
-  const std::string near = nearest_name(name, names);
-  throw Error(Code::Usage, "no position scheme '", name, "'",
-              near.empty() ? "" : "; did you mean '" + near + "'?", " see: gyre schemes");
+  // "yarn,factor=4": the name ends where the options should have begun.
+  const size_t stray = name.find_first_of(",= ");
+  const std::string near = nearest_name(name.substr(0, stray), names);
+  const std::string meant = stray == std::string::npos || near.empty()
+                                ? near
+                                : near + ":" + std::string(spec.substr(stray + 1));
+  throw Error(Code::Usage, "no position scheme '", name, "';",
+              meant.empty() ? "" : " did you mean '" + meant + "'?", " see: gyre schemes");
 }
 
 PositionPlan make_plan(std::string_view spec, std::string_view masks, const PlanRequest& request) {

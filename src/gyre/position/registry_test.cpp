@@ -36,7 +36,9 @@ TEST(Registry, ListsEverySchemeOnce) {
 TEST(Registry, NamesTheNearestScheme) {
   EXPECT_EQ(message_of("lerpe"),
             "no position scheme 'lerpe'; did you mean 'lerope'? see: gyre schemes");
-  EXPECT_EQ(message_of("zzzzzzzzzz"), "no position scheme 'zzzzzzzzzz' see: gyre schemes");
+  EXPECT_EQ(message_of("zzzzzzzzzz"), "no position scheme 'zzzzzzzzzz'; see: gyre schemes");
+  EXPECT_EQ(message_of("yarn,factor=4"),
+            "no position scheme 'yarn,factor=4'; did you mean 'yarn:factor=4'? see: gyre schemes");
 }
 
 TEST(Registry, NamesTheNearestOption) {
@@ -44,6 +46,7 @@ TEST(Registry, NamesTheNearestOption) {
             "rope: unknown option 'bas'; did you mean 'base'? known: base, layout");
   EXPECT_EQ(message_of("nope:p=1").find("nope: unknown option 'p'"), 0U);
   EXPECT_EQ(message_of("prope:0.75"), "prope: expected key=value, got '0.75'");
+  EXPECT_EQ(message_of("yarn:factor=4,factor=8"), "yarn: 'factor' is given twice; keep one");
   EXPECT_EQ(message_of("prope:p=most"), "prope: 'p' must be a number, got 'most'");
   EXPECT_EQ(message_of("prope:cut=lo"),
             "prope: 'cut' must be one of low, high; got 'lo'; did you mean 'low'?");
