@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "gyre/inspect/diff_gguf.h"
 #include "gyre/inspect/gguf_architectures.h"
 #include "gyre/inspect/inspect.h"
 #include "gyre/inspect/lint/tables.h"
@@ -132,8 +133,10 @@ class Diff {
     const LayerKind& y = *match_->b;
     unequal("heads", "number of heads", static_cast<double>(x.n_heads),
             static_cast<double>(y.n_heads));
-    unequal("heads", "number of key/value heads", static_cast<double>(x.n_kv_heads),
-            static_cast<double>(y.n_kv_heads));
+    if (!is_latent_head(a_, x) && !is_latent_head(b_, y)) {
+      unequal("heads", "number of key/value heads", static_cast<double>(x.n_kv_heads),
+              static_cast<double>(y.n_kv_heads));
+    }
     compare_rotation(x, y);
     compare_slopes(x, y);
     compare_mask(x.plan.mask, y.plan.mask);
@@ -216,10 +219,11 @@ class Diff {
     }
     const ResolvedModel& lacking = x ? a_ : b_;
     const std::string& scaled = x ? match_->b->scheme : match_->a->scheme;
+    const bool in_tensor = lacking.source == SourceKind::Gguf && scaled == "llama3";
     return str("; ", x ? name_a_ : name_b_, " has no scaling",
-               lacking.source == SourceKind::Gguf && scaled == "llama3"
-                   ? ", rope_freqs.weight is missing"
-                   : "");
+               in_tensor ? ", rope_freqs.weight " +
+                               state_of_freqs(lacking, match_->a->plan.inv_freq[0].size())
+                         : "");
   }
 
   void compare_long(const LayerKind& x, const LayerKind& y) {
@@ -352,8 +356,9 @@ class Diff {
         const double original = original_length(config, block);
         add(Severity::Error, "scaling-keys", prefix + "type", block.type, "nothing",
             str("the config has rope type '", block.type, "' with factor ",
-                digits(block.number("factor"), 6), " and the GGUF no scaling keys; write ", prefix,
-                "type = ", block.type, ", ", prefix, "factor = ", digits(block.number("factor"), 6),
+                digits(block.number("factor"), 6), " and the GGUF ", scaling_keys_of(gguf),
+                "; write ", prefix, "type = ", block.type, ", ", prefix,
+                "factor = ", digits(block.number("factor"), 6),
                 std::isnan(original)
                     ? ""
                     : str(", ", prefix, "original_context_length = ", text_of(original))));

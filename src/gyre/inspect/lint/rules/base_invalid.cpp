@@ -1,10 +1,34 @@
 // A base that gives no decreasing table of frequencies.
+#include <algorithm>
 #include <cmath>
 
 #include "gyre/inspect/lint/view.h"
 
 namespace gyre::inspect {
 namespace {
+
+// Bases that are numbers and still cannot be those of the weights.
+void look_at_plausible(const ResolvedModel& model, std::vector<Finding>& found) {
+  double local = 0.0, global = 0.0;
+  for (const LayerKind& kind : model.kinds) {
+    if (kind.base <= 0.0) {
+      continue;
+    }
+    double& slot = kind.plan.mask.window > 0 ? local : global;
+    slot = std::max(slot, kind.base);
+    if (kind.scheme == "llama3" && kind.base == 1e4 && model.source != SourceKind::Gguf) {
+      found.push_back(warning("rope_theta", text_of(kind.base), "500000",
+                              "base 10000 with llama3 scaling; every released model with it has "
+                              "500000; add or correct rope_theta"));
+    }
+  }
+  if (global > 0.0 && local > global) {
+    found.push_back(warning(
+        "rope_theta", text_of(global), text_of(local),
+        str("windowed layers have base ", text_of(local), " and global layers ", text_of(global),
+            "; local layers need the shorter wavelengths, so the two are exchanged")));
+  }
+}
 
 std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
@@ -22,6 +46,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
                             str("base must be a number above 1, found ", key.text)));
     }
   }
+  look_at_plausible(model, found);
   return found;
 }
 
@@ -31,7 +56,7 @@ Rule base_invalid_rule() {
   return {"base-invalid",
           Severity::Error,
           "With a base of 1 or less the frequencies do not fall, with NaN or text there are "
-          "none.",
+          "none. A base that no released model of the kind has gets a warning.",
           "Write the base the model was trained with (10000 unless its authors say "
           "otherwise).",
           "Su et al. 2021, section 3.4.3, arXiv:2104.09864",

@@ -1,6 +1,7 @@
 // The factor against what the two lengths say.
 #include <cmath>
 
+#include "gyre/inspect/lint/known_lengths.h"
 #include "gyre/inspect/lint/view.h"
 #include "gyre/position/extension.h"
 
@@ -13,7 +14,7 @@ struct Claim {
   bool yarn = false;
 };
 
-std::vector<Finding> judge(const Claim& claim) {
+std::vector<Finding> judge(const Claim& claim, const KnownLength& known) {
   const double implied = claim.longest / claim.original;
   if (!(claim.factor >= 1.0) || !(implied > 0.0) || claim.factor == implied) {
     return {};
@@ -34,12 +35,16 @@ std::vector<Finding> judge(const Claim& claim) {
         str(" (amplitude ", digits(position::yarn_mscale(claim.factor)),
             "; a reader that takes the ratio gets ", digits(position::yarn_mscale(implied)), ")");
   }
-  return {warning(claim.key, text_of(claim.factor), digits(implied),
-                  message + "; make the three agree")};
+  // The block was added as the model card says and the published length left alone.
+  const bool recipe =
+      claim.longest == known.admitted && claim.original == known.trained && implied < claim.factor;
+  return {(recipe ? note : warning)(claim.key, text_of(claim.factor), digits(implied),
+                                    message + "; make the three agree")};
 }
 
 std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
+  const KnownLength known = known_length(model);
   for (const RopeBlock& block : rope_blocks(model)) {
     // llama3's factor is no ratio of lengths (8 for 8192 -> 131072 in Llama 3.1 itself).
     const bool own_length = block.find("original_max_position_embeddings") != nullptr &&
@@ -52,7 +57,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
                         "original_max_position_embeddings",
                         "max_position_embeddings",
                         block.type == "yarn"};
-      const std::vector<Finding> more = judge(claim);
+      const std::vector<Finding> more = judge(claim, known);
       found.insert(found.end(), more.begin(), more.end());
     }
   }
@@ -65,7 +70,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
                       "original_context_length",
                       "context_length",
                       true};
-    const std::vector<Finding> more = judge(claim);
+    const std::vector<Finding> more = judge(claim, known);
     found.insert(found.end(), more.begin(), more.end());
   }
   return found;
@@ -80,7 +85,8 @@ Rule factor_length_mismatch_rule() {
           "differently and scale logits differently.",
           "Make factor = max_position_embeddings / original_max_position_embeddings, or raise "
           "or lower the length. llama3 blocks are exempt: their factor is no ratio of "
-          "lengths.",
+          "lengths. The recipe of a model card, whose published length is left alone, gets a "
+          "note.",
           "huggingface/transformers#38224",
           check};
 }

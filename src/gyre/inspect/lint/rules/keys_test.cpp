@@ -29,7 +29,10 @@ TEST(LintRopeType, OldKeyAndNestedBlocksAreRead) {
 }
 
 TEST(LintRopeType, ForeignTypeIsAWarning) {
-  expect_findings("rope-type-unknown", scaled(R"("rope_type": "helix", "factor": 4.0)"),
+  expect_findings("rope-type-unknown",
+                  config(R"("model_type": "mine", "rope_scaling": {"rope_type": "helix",
+                             "factor": 4.0})",
+                         "model_type"),
                   "warning rope-type-unknown | rope_scaling.rope_type | helix |  | unknown rope "
                   "type 'helix'; transformers reads default, linear, dynamic, yarn, longrope, "
                   "llama3, proportional\n");

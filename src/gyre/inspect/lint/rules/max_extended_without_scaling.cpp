@@ -32,11 +32,29 @@ bool is_scaled(const ResolvedModel& model) {
   return false;
 }
 
+// 10000 tells positions apart over some ten thousand tokens; no family is published with it and
+// unscaled global layers at 64k or more.
+std::vector<Finding> check_base(const ResolvedModel& model, double longest) {
+  for (const LayerKind& kind : model.kinds) {
+    if (model.model_type == "llama" && kind.base == 1e4 && kind.plan.mask.window == 0 &&
+        longest >= 65536.0) {
+      return {warning("max_position_embeddings", text_of(longest), "",
+                      str("length ", text_of(longest), " with base 10000 and no scaling; llamas ",
+                          "of that base were trained on 2048 to 16384; add the block or base the ",
+                          "weights were tuned with"))};
+    }
+  }
+  return {};
+}
+
 std::vector<Finding> check(const ResolvedModel& model) {
   const KnownLength known = known_length(model);
   const bool gguf = model.source == SourceKind::Gguf;
   const double longest = gguf ? gguf_number(model, "context_length") : max_length(model);
   // A llama GGUF of Llama 3 has a rule of its own: its scaling is a tensor.
+  if (known.admitted == 0.0 && !gguf && !is_scaled(model)) {
+    return check_base(model, longest);
+  }
   if (known.admitted == 0.0 || !(longest > known.admitted) || is_scaled(model) ||
       (gguf && known.family == "Llama 3")) {
     return {};

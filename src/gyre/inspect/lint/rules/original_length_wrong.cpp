@@ -44,6 +44,39 @@ Finding unlike_family(const ResolvedModel& model, const RopeBlock& block, double
                  text_of(known.trained), message + "; write the length before extension");
 }
 
+// A length that is not in the file and whose class default is below the trained one.
+void look_at_default(const ResolvedModel& model, double given, std::vector<Finding>& found) {
+  for (const Provenance& one : model.origins) {
+    if (one.field != "max position" || one.origin.kind != OriginKind::ClassDefault) {
+      continue;
+    }
+    double value = 0.0;
+    detail::parse(one.value, value);
+    if (value < given) {
+      found.push_back(warning(
+          "max_position_embeddings", "nothing", "the extended length",
+          str("max_position_embeddings is not in the file; ", one.origin.where, " takes ",
+              text_of(value), ", less than the original length ", text_of(given), "; add it")));
+    }
+  }
+}
+
+void look_at_equal(const ResolvedModel& model, const RopeBlock& block, double given,
+                   std::vector<Finding>& found) {
+  const KnownLength known = known_length(model);
+  const std::string key = block.at("original_max_position_embeddings");
+  if (known.trained > 0.0 && known.trained != given && block.number("factor") > 1.0 &&
+      (block.type == "yarn" || block.type == "llama3")) {
+    found.push_back(unlike_family(model, block, given, known));
+    found.back().severity = block.type == "llama3" ? Severity::Error : Severity::Warning;
+  } else if (known.trained == 0.0 && (block.type == "llama3" || block.type == "longrope")) {
+    found.push_back(warning(
+        key, text_of(given), "the length before extension",
+        str("original length ", text_of(given), " equals max_position_embeddings, so rope type '",
+            block.type, "' extends nothing; one of the two is wrong")));
+  }
+}
+
 std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
   for (const RopeBlock& block : rope_blocks(model)) {
@@ -61,11 +94,10 @@ std::vector<Finding> check(const ResolvedModel& model) {
           key, text_of(given), str("at most ", text_of(longest)),
           str("original length ", text_of(given), " is longer than max_position_embeddings ",
               text_of(longest), "; the two may be exchanged")));
-    } else if (block.type == "yarn" && given == longest && block.number("factor") > 1.0) {
-      const KnownLength known = known_length(model);
-      if (known.trained > 0.0 && known.trained != given) {
-        found.push_back(unlike_family(model, block, given, known));
-      }
+    } else if (given == longest) {
+      look_at_equal(model, block, given, found);
+    } else if (std::isnan(longest)) {
+      look_at_default(model, given, found);
     }
   }
   return found;
@@ -77,7 +109,7 @@ Rule original_length_wrong_rule() {
   return {"original-length-wrong",
           Severity::Warning,
           "With the extended length in the place of the trained one the ramp lies too far "
-          "right and slow pairs are not slowed.",
+          "right and slow pairs are not slowed. In a llama3 block of Llama 3 it is an error.",
           "Write the length the model was trained on before extension.",
           "NVIDIA/Megatron-LM#1418",
           check};

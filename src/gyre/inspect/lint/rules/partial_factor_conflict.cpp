@@ -9,6 +9,15 @@ namespace {
 
 std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
+  const RawKey* newer = text_key(model, "partial_rotary_factor");
+  const RawKey* older = text_key(model, "rotary_pct");
+  if (!std::isnan(key_number(newer)) && !std::isnan(key_number(older)) &&
+      newer->number != older->number) {
+    found.push_back(
+        error(newer->path, newer->text, older->text,
+              str("partial factor is ", older->text, " at ", older->path, " and ", newer->text,
+                  " at ", newer->path, "; each reader takes one of the two; make them equal")));
+  }
   const std::vector<RopeBlock> blocks = rope_blocks(model);
   for (const char* name : {"partial_rotary_factor", "rotary_pct"}) {
     const RawKey* outer = text_key(model, name);

@@ -7,6 +7,39 @@
 namespace gyre::inspect {
 namespace {
 
+bool is_standard(const std::string& kind) {
+  return kind == "full_attention" || kind == "sliding_attention" || kind == "chunked_attention";
+}
+
+// Without layer_types the class decides which kinds there are; resolution marks what it read.
+std::vector<Finding> check_unread(const ResolvedModel& model) {
+  std::vector<Finding> found;
+  for (const RopeBlock& block : rope_blocks(model)) {
+    const bool read = std::any_of(block.keys.begin(), block.keys.end(),
+                                  [](const RawKey* key) { return key->used; });
+    if (block.kind.empty() || read || block.keys.empty() || model.kinds.empty()) {
+      continue;
+    }
+    if (!block.parameters) {
+      found.push_back((model.known_type ? error : warning)(
+          block.path, block.kind, "rope_parameters",
+          str("rope_scaling has no parts by layer kind, so the settings in ", block.path,
+              " are not read; write them into rope_scaling itself, or into rope_parameters")));
+      continue;
+    }
+    std::string near;
+    for (const char* kind : {"full_attention", "sliding_attention", "chunked_attention"}) {
+      near = near.empty() && is_near(block.kind, kind, 3) ? kind : near;
+    }
+    if (!near.empty() && !is_standard(block.kind)) {
+      found.push_back(
+          error(block.path, block.kind, near,
+                str("no layer is of kind '", block.kind, "'; did you mean '", near, "'?")));
+    }
+  }
+  return found;
+}
+
 std::vector<Finding> check(const ResolvedModel& model) {
   std::vector<Finding> found;
   const RawKey* list = text_key(model, "layer_types");
@@ -17,7 +50,7 @@ std::vector<Finding> check(const ResolvedModel& model) {
     }
   }
   if (list == nullptr || list->texts.empty() || blocks.empty()) {
-    return found;
+    return check_unread(model);
   }
   const std::set<std::string> kinds(list->texts.begin(), list->texts.end());
   for (const RopeBlock& block : blocks) {

@@ -36,6 +36,13 @@ std::vector<Finding> check(const ResolvedModel& model) {
     look_at_factor(model, block.find("partial_rotary_factor"), found);
   }
   for (const LayerKind& kind : model.kinds) {
+    // The whole of an odd head: what is left after pairing is not what the file asks for.
+    if (kind.base > 0.0 && kind.head_dim % 2 != 0 && kind.head_dim - kind.rotary_dim <= 1) {
+      found.push_back(error(kind.name + ": head dim", std::to_string(kind.head_dim), "even",
+                            str("head dim ", kind.head_dim, " is odd and all of it is to rotate; ",
+                                "one channel has no partner and readers stop")));
+      continue;
+    }
     if (kind.base <= 0.0 ||
         (kind.rotary_dim % 2 == 0 && kind.rotary_dim > 0 && kind.rotary_dim <= kind.head_dim)) {
       continue;

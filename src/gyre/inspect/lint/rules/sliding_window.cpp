@@ -18,16 +18,21 @@ bool is_null(const ResolvedModel& model) {
 std::vector<Finding> check(const ResolvedModel& model) {
   const RawKey* window = text_key(model, "sliding_window");
   const RawKey* list = text_key(model, "layer_types");
-  const bool sliding_layers =
-      list != nullptr &&
-      std::find(list->texts.begin(), list->texts.end(), "sliding_attention") != list->texts.end();
+  const bool listed = list != nullptr && std::find(list->texts.begin(), list->texts.end(),
+                                                   "sliding_attention") != list->texts.end();
+  const bool sliding_layers =  // without a list the class says which layers slide
+      listed || (list == nullptr &&
+                 std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+                   return kind.name == "sliding_attention";
+                 }));
   if (window == nullptr || window->type != RawType::Number) {
     if (!sliding_layers || model.source == SourceKind::Gguf || !is_null(model)) {
       return {};
     }
     return {error("sliding_window", "null", "a number of keys",
-                  "layer_types has sliding_attention layers, but sliding_window is null; give "
-                  "the window in tokens")};
+                  str(listed ? "layer_types has" : "the model has",
+                      " sliding_attention layers, but sliding_window is null; give the window in ",
+                      "tokens"))};
   }
   const RawKey* use = text_key(model, "use_sliding_window");
   if (use != nullptr && use->type == RawType::Bool && use->number == 0.0) {
