@@ -125,7 +125,8 @@ std::vector<Finding> check(const ResolvedModel& model) {
   const std::vector<std::string> keys = candidates(model);
   for (const RawKey& key : model.raw.keys()) {
     const std::string name = last_part(key.path);
-    if (key.used || is_real(name) || text_key(model, name) != &key ||
+    // transformers writes private copies, "_sliding_window_pattern".
+    if (key.used || name.starts_with('_') || is_real(name) || text_key(model, name) != &key ||
         std::find(keys.begin(), keys.end(), name) != keys.end()) {
       continue;
     }

@@ -68,7 +68,8 @@ TEST(LintMisspelled, NearestKeyIsNamed) {
 TEST(LintMisspelled, OtherKeysAreSilent) {
   // Their neighbour is in the file, is another key, or belongs to another part.
   for (const char* more :
-       {R"("rope_thetas": 1)", R"("v_head_dim": 128, "qk_nope_head_dim": 64, "mamba_head_dim": 8)",
+       {R"("rope_thetas": 1)", R"("_head_dim": 6, "_sliding_window": 6)",
+        R"("v_head_dim": 128, "qk_nope_head_dim": 64, "mamba_head_dim": 8)",
         R"("num_experts": 8, "head_dims": [1], "rope_scaling_type": {"a": 1})",
         R"("vision_config": {"rope_tetha": 1, "headdim": 64})", R"("rope_scalling": 4)",
         R"("num_attention_sinks": 4, "use_head_dim": true, "hidden_act": "silu")"}) {
@@ -143,6 +144,10 @@ TEST(LintLengths, BasesThatCannotBe) {
                                             "rope_local_base_freq": 1000000)")),
             "warning rope_theta -> 1000000\n");
   expect_silent("base-invalid", gemma3(R"(, "sliding_window": 512)"));
+  ResolvedModel dots = config("");  // 50000 on windowed layers, 10000 on the others
+  dots.kinds = {rotating_kind(5e4, 64), rotating_kind(1e4, 64)};
+  dots.kinds[0].plan.mask.window = 512;
+  expect_silent("base-invalid", dots);
 }
 
 // The model card's recipe: yarn 4 over 32768 with max_position_embeddings left at 40960.
