@@ -40,11 +40,15 @@ const Architecture* find_architecture(std::string_view model_type) {
 
 const Architecture& unknown_architecture() {
   static const Architecture rules = {.reader = "no known class",
+                                     .alibi_key = "alibi",
+                                     .encoding_key = "position_embedding_type",
+                                     .local_theta_key = "rope_local_base_freq",
                                      .rotary_dim_key = "rotary_dim",
                                      .windowed = Windowed::ByKind,
                                      .window_switch = "use_sliding_window",
                                      .rotates_key = "no_rope_layers",
-                                     .unrotated_every_key = "no_rope_layer_interval"};
+                                     .unrotated_every_key = "no_rope_layer_interval",
+                                     .dynamic_alpha = true};
   return rules;
 }
 

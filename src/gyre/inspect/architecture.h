@@ -13,7 +13,8 @@
 
 namespace gyre::inspect {
 
-enum class Encoding { Rotary, Alibi, Learned };
+/// Unknown: a file of a type nobody described, with no key that says what it does.
+enum class Encoding { Rotary, Alibi, Learned, None, Unknown };
 
 /// Which layers have a window.
 enum class Windowed { Never, All, ByKind };
@@ -25,7 +26,10 @@ struct Architecture {
   Encoding encoding = Encoding::Rotary;
   std::string alibi_key{};  // a true/false key that chooses ALiBi; "" = `encoding` holds
   bool alibi_default = false;
-  bool alibi_scaled = false;  // the bias is added before the division by sqrt(D)
+  int64_t alibi_hidden = 0;    // the width whose code uses ALiBi; 0 = none (Baichuan)
+  std::string rotary_key{};    // a true/false key that chooses rotation
+  std::string encoding_key{};  // a text key: "absolute", "rope", "alibi", "nope"
+  bool alibi_scaled = false;   // the bias is added before the division by sqrt(D)
 
   position::PairLayout layout = position::PairLayout::Halves;
   std::string interleave_key{};  // a true/false key that chooses Interleaved
@@ -38,6 +42,9 @@ struct Architecture {
 
   // Class defaults of sizes; 0 = none.
   int64_t hidden = 0, layers = 0, heads = 0, kv_heads = 0, max_length = 0;
+  std::string multi_query_key{};  // a true/false key: one key/value head for all
+  bool multi_query_default = false;
+  std::string grouped_key{};              // a true/false key that switches multi_query_key off
   int64_t head_dim = 0;                   // 0 = hidden / heads
   std::string head_dim_key = "head_dim";  // "" = the class reads none
   int64_t global_head_dim = 0;            // of full_attention layers, when it differs
@@ -59,7 +66,7 @@ struct Architecture {
   // 0, else `other_kind`.
   int64_t full_every = 0;
   std::string full_every_key{};
-  bool full_from_remainder = false;  // inverted: (i + 1) % full_every == 0 is the other kind
+  bool full_at_first = false;        // the first of each full_every is the full one
   std::string first_windowed_key{};  // layers from this index on are windowed (Qwen)
   int64_t first_windowed = 0;
   bool last_is_full = false;
@@ -70,14 +77,16 @@ struct Architecture {
   // Layers without rotation.
   std::string rotates_key{};  // list of 0/1 per layer; 1 = rotates, whatever the key's name says
   std::string unrotated_every_key{};
-  int64_t unrotated_every = 0;         // (i + 1) % n == 0 does not rotate
-  std::string unrotated_kind{};        // kind of layers that never rotates
-  bool unrotated_grows_query = false;  // attn_scale, floor_scale (Llama 4)
+  int64_t unrotated_every = 0;          // (i + 1) % n == 0 does not rotate
+  std::string unrotated_kind{};         // kind of layers that never rotates
+  bool unrotated_needs_window = false;  // without a window that kind rotates too (EXAONE 4)
+  bool unrotated_grows_query = false;   // attn_scale, floor_scale (Llama 4)
 
   bool block_is_for_full = false;    // rope_scaling changes full_attention layers alone
   std::string default_block{};       // "key=value,..." when the file has no block at all
   std::string default_block_kind{};  // the kind it is for; "" = all
   int64_t original = 0;              // class default of original_max_position_embeddings
+  bool dynamic_alpha = false;        // type dynamic with alpha: base * alpha^(d/(d-2)) (Hunyuan)
   std::vector<std::pair<std::string, std::string>> type_remap{};  // rope types this class renames
   bool softmax_mscale = false;  // scores times m(mscale_all_dim)^2 (DeepSeek)
   bool list_mscales = false;    // longrope: short_mscale, long_mscale are the amplitudes

@@ -60,6 +60,10 @@ std::string dims(const LayerKind& kind) {
   if (kind.rotary_dim == 0) {
     return out + ", none rotates";
   }
+  if (kind.rotary_dim % 2 != 0) {
+    return out +
+           str(", ", kind.rotary_dim, " to rotate: an odd number forms no pairs, readers stop");
+  }
   const int64_t P = kind.n_pairs();
   out += kind.rotary_dim == kind.head_dim ? ", all rotate" : str(", ", kind.rotary_dim, " rotate");
   out += str(": ", P, P == 1 ? " pair, " : " pairs, ", layout_name(kind.layout));
@@ -75,6 +79,9 @@ std::string ends(const std::vector<double>& values, const char* unit) {
   while (last > 0 && !(values[last - 1] != 0.0 && std::isfinite(values[last - 1]))) {
     --last;
   }
+  if (last == 0) {
+    return str("none is a finite number of ", unit);
+  }
   for (const size_t m : {size_t{0}, size_t{1}, last - 1}) {
     if (m < last && (m < 2 || last > 2)) {
       out += str(out.empty() ? "" : m == 1 ? ", " : " ... ", "[", m, "] ", short_number(values[m]));
@@ -82,7 +89,8 @@ std::string ends(const std::vector<double>& values, const char* unit) {
   }
   out += str(" ", unit);
   const size_t still = static_cast<size_t>(std::count(values.begin(), values.end(), 0.0));
-  return still > 0 ? out + str("; ", still, " pairs do not rotate") : out;
+  return still > 0 ? out + str("; ", still, still == 1 ? " pair does" : " pairs do", " not rotate")
+                   : out;
 }
 
 std::string turns_line(const std::vector<double>& bands, int64_t length) {
@@ -176,6 +184,9 @@ std::string describe_kind(const LayerKind& kind, const ResolvedModel& model) {
   out += rotation(kind, model);
   if (!kind.plan.slopes.empty()) {
     out += line("slopes", ends(kind.plan.slopes, "per token of distance"));
+  }
+  if (!kind.plan.decay.empty()) {
+    out += line("decay", ends(kind.plan.decay, "nats per token of distance, of that pair's score"));
   }
   if (kind.plan.query_growth != 0.0) {
     out += line("query growth",

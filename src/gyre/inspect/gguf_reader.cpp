@@ -233,7 +233,9 @@ void add_notes(Reading& reading, ResolvedModel& model) {
   const auto none = std::count(reading.shape.heads.begin(), reading.shape.heads.end(), 0);
   if (none > 0) {
     note(model, "layers without attention", str(none),
-         {OriginKind::Key, keys.full("attention.head_count_kv")});
+         {OriginKind::Key, model.raw.has(keys.full("attention.head_count_kv"))
+                               ? keys.full("attention.head_count_kv")
+                               : keys.full("attention.head_count")});
   }
   if (reading.file.number("split.count", 1.0) > 1.0) {
     note(model, "files", "one of several parts; tensors of the others are not seen",

@@ -191,5 +191,15 @@ TEST(GgufReader, ArchitecturesAreSorted) {
   EXPECT_EQ(find_gguf_architecture("llama5"), nullptr);
 }
 
+TEST(GgufReader, NoHeadsAtAllIsABrokenFile) {
+  GgufBuilder builder;
+  builder.text("general.architecture", "llama")
+      .u32("llama.block_count", 2)
+      .u32("llama.embedding_length", 256)
+      .u32("llama.attention.head_count", 0);
+  EXPECT_EQ(message(builder),
+            "m.gguf: llama.attention.head_count is 0 in every layer, expected 1 or more");
+}
+
 }  // namespace
 }  // namespace gyre::inspect

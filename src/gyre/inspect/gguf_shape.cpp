@@ -42,6 +42,13 @@ void read_heads(GgufKeys& keys, GgufShape& shape) {
   const auto heads = keys.per_layer("attention.head_count", shape.n_layers, kMaxHeads);
   shape.heads = heads.has_value() ? heads->value : std::vector<int64_t>(n_layers, 0);
   shape.heads_origin = heads.has_value() ? heads->origin : Origin{};
+  // Recurrent architectures write 0; one that rotates has heads in some layer.
+  const GgufArchitecture* rules = find_gguf_architecture(keys.architecture());
+  if (heads.has_value() && rules != nullptr && rules->rotation != GgufRotation::None &&
+      std::all_of(shape.heads.begin(), shape.heads.end(), [](int64_t n) { return n == 0; })) {
+    throw Error(Code::Format, keys.owner(), ": ", keys.full("attention.head_count"),
+                " is 0 in every layer, expected 1 or more");
+  }
   const auto kv = keys.per_layer("attention.head_count_kv", shape.n_layers, kMaxHeads);
   shape.kv_heads = kv.has_value() ? kv->value : shape.heads;
   for (size_t i = 0; i < n_layers; ++i) {

@@ -5,6 +5,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/options.h"
+#include "gyre/inspect/encoding.h"
 #include "gyre/position/extension.h"
 #include "gyre/position/scheme.h"
 
@@ -83,14 +84,7 @@ class KindBuilder {
 
   // True when nothing rotates here.
   bool set_encoding() {
-    Encoding encoding = rules_.encoding;
-    if (!rules_.alibi_key.empty()) {
-      const auto on = config_.flag(rules_.alibi_key);
-      const bool alibi = on.has_value() ? on->value : rules_.alibi_default;
-      encoding = alibi ? Encoding::Alibi : encoding;
-      record("ALiBi", alibi ? "true" : "false",
-             on.has_value() ? on->origin : config_.default_origin());
-    }
+    const Encoding encoding = choose_encoding(config_, sizes_, kind_.origins);
     if (encoding == Encoding::Rotary && group_.rotates) {
       return false;
     }
@@ -104,6 +98,8 @@ class KindBuilder {
       kind_.name = group_.name == "all" ? "learned_absolute" : group_.name;
       kind_.length_rule = str("a learned table of ", sizes_.max_position,
                               " absolute positions is added to the embeddings; none exists beyond");
+    } else if (encoding == Encoding::Unknown) {
+      kind_.length_rule = kUnknownEncoding;
     } else if (rules_.unrotated_grows_query) {
       set_query_growth();
     }
@@ -159,6 +155,14 @@ class KindBuilder {
     kind_.base = settings_.theta;
     kind_.factor = settings_.factor;
     set_rotary_dim();
+    if (kind_.rotary_dim % 2 != 0) {
+      kind_.scheme = settings_.type->scheme;
+      ignored_.push_back({"rope type", settings_.spelled,
+                          str("no table can be made: ", kind_.rotary_dim,
+                              " channels do not form pairs, readers stop")});
+      return;
+    }
+    use_alpha();
     choose_spec();
     if (!try_plan()) {
       kind_.scheme = kind_.rotary_dim == kind_.head_dim ? "rope" : "partial";
@@ -167,6 +171,21 @@ class KindBuilder {
       try_plan();
     }
     set_ramp();
+  }
+
+  // Hunyuan: a static base, although the type is called dynamic.
+  void use_alpha() {
+    if (!rules_.dynamic_alpha || !(settings_.alpha > 0.0) || kind_.head_dim <= 2) {
+      return;
+    }
+    const auto D = static_cast<double>(kind_.head_dim);
+    kind_.base *= std::pow(settings_.alpha, D / (D - 2.0));
+    settings_.type = find_rope_type("default");
+    settings_.original = 0;
+    kind_.factor = 1.0;
+    record(
+        "base used", number_text(kind_.base),
+        {OriginKind::Derived, str("base * alpha^(", kind_.head_dim, "/", kind_.head_dim - 2, ")")});
   }
 
   void set_rotary_dim() {
@@ -181,7 +200,8 @@ class KindBuilder {
     } else if (!proportional) {
       R = channels(settings_.partial);
     }
-    kind_.rotary_dim = R / 2 * 2;
+    // A whole head of odd width has no pairs; an odd part of it loses its last channel.
+    kind_.rotary_dim = R == D ? R : R / 2 * 2;
     record("rotated channels", str(kind_.rotary_dim),
            {OriginKind::Derived, R == D ? "the whole head" : "head dim * partial factor"});
   }

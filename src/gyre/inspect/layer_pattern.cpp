@@ -63,11 +63,15 @@ PerLayer<std::string> kinds_by_rule(ConfigReader& config, int64_t n_layers) {
     first = found->value;
     origin = found->origin;
   }
+  if (rules.unrotated_needs_window && config.is_null(rules.window_key)) {
+    every = 0;
+  }
   Origin switched;
   const bool on = rules.other_kind != kSliding || windows_on(config, &switched);
   const bool by_first = !rules.first_windowed_key.empty();
+  const int64_t shift = rules.full_at_first ? 0 : 1;
   for (int64_t i = 0; i < n_layers; ++i) {
-    const bool other = on && (by_first ? i >= first : every > 0 && (i + 1) % every != 0);
+    const bool other = on && (by_first ? i >= first : every > 0 && (i + shift) % every != 0);
     out.values.push_back(other ? rules.other_kind : kFull);
   }
   if (rules.last_is_full && n_layers > 0) {
@@ -111,6 +115,18 @@ PerLayer<std::string> attention_kinds(ConfigReader& config, int64_t n_layers) {
   return out;
 }
 
+// Layers without attention know positions by their recurrence or convolution.
+bool has_attention(const std::string& kind) {
+  return kind != "mamba" && kind != "mamba2" && kind != "linear_attention" && kind != "recurrent" &&
+         kind != "conv" && kind != "short_conv";
+}
+
+bool kind_unrotated(ConfigReader& config, const std::string& kind) {
+  const Architecture& rules = config.rules();
+  const bool applies = !rules.unrotated_needs_window || !config.is_null(rules.window_key);
+  return (applies && kind == rules.unrotated_kind) || !has_attention(kind);
+}
+
 PerLayer<char> rotating(ConfigReader& config, const std::vector<std::string>& kinds) {
   const Architecture& rules = config.rules();
   const auto n_layers = static_cast<int64_t>(kinds.size());
@@ -132,11 +148,11 @@ PerLayer<char> rotating(ConfigReader& config, const std::vector<std::string>& ki
   }
   for (size_t i = 0; i < kinds.size(); ++i) {
     const bool by_count = every > 0 && (static_cast<int64_t>(i) + 1) % every == 0;
-    out.values[i] = by_count || kinds[i] == rules.unrotated_kind ? 0 : 1;
+    out.values[i] = by_count || kind_unrotated(config, kinds[i]) ? 0 : 1;
   }
   if (every > 0) {
     out.origin = {"rotating layers", str("all but every ", every, "th"), origin};
-  } else if (!rules.unrotated_kind.empty()) {
+  } else if (!rules.unrotated_kind.empty() && kind_unrotated(config, rules.unrotated_kind)) {
     out.origin = {"rotating layers", "all but " + rules.unrotated_kind, config.default_origin()};
   }
   return out;
@@ -261,9 +277,9 @@ std::vector<LayerGroup> layer_groups(ConfigReader& config, int64_t n_layers) {
     group->layers.push_back(i);
   }
   for (LayerGroup& group : groups) {
-    group.name = groups.size() == 1                                       ? "all"
-                 : group.rotates || group.attention == "linear_attention" ? group.attention
-                                                                          : "no_rotation";
+    group.name = groups.size() == 1                                 ? "all"
+                 : group.rotates || !has_attention(group.attention) ? group.attention
+                                                                    : "no_rotation";
     for (const Provenance& origin : {kinds.origin, turns.origin}) {
       if (!origin.field.empty() && groups.size() > 1) {
         group.origins.push_back(origin);

@@ -120,6 +120,29 @@ TEST_F(InspectRun, KindsAreLayersWithEqualPlans) {
   EXPECT_EQ(model.original_length, 256);
 }
 
+// Two bases in one scheme: what a layer's own table says.
+TEST_F(InspectRun, BasesComeFromTheTable) {
+  put("gemma3:every=2,window=16", "full");
+  const ResolvedModel model = resolve(dir_);
+  ASSERT_EQ(model.kinds.size(), 2u);
+  EXPECT_EQ(model.kinds[0].base, 1e4);
+  EXPECT_EQ(model.kinds[0].factor, 1.0);
+  EXPECT_EQ(model.kinds[1].base, 1e6);
+  EXPECT_EQ(model.kinds[1].factor, 8.0);
+}
+
+TEST_F(InspectRun, TheSchemesOriginalLengthIsTheOriginal) {
+  put("yarn:factor=4,original=64", "full");
+  const ResolvedModel model = resolve(dir_);
+  EXPECT_EQ(model.original_length, 64);
+  EXPECT_EQ(model.max_length, 256);
+}
+
+TEST_F(InspectRun, DecayIsShown) {
+  put("xpos", "full");
+  EXPECT_NE(describe(resolve(dir_), {}).find("nats per token of distance"), std::string::npos);
+}
+
 TEST_F(InspectRun, LearnedFrequenciesAreTheLastOnes) {
   put("lerope:share=all", "full");
   write_file_atomic(dir_ / "frequencies.jsonl",

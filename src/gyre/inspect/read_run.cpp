@@ -1,5 +1,6 @@
 // A gyre run: the plan of its manifest.json; learned frequencies as its frequencies.jsonl ended.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
@@ -68,6 +69,40 @@ double option(const std::string& spec, const char* name, double otherwise) {
   return otherwise;
 }
 
+int64_t whole_option(const std::string& spec, const char* name) {
+  const auto scheme = position::make_scheme(spec);  // fields borrow it
+  for (const Field& one : scheme->fields()) {
+    if (one.name == name && one.kind == FieldKind::Int) {
+      int64_t value = 0;
+      detail::parse(one.get(), value);
+      return value;
+    }
+  }
+  return 0;
+}
+
+// "f_m = base^(-m/P) / factor" out of a table; base 0 = it is none of that form.
+void read_geometry(const std::vector<double>& table, LayerKind& kind) {
+  const auto n = static_cast<double>(table.size());
+  if (table.size() < 2 || !(table[0] > 0.0) || !(table.back() > 0.0)) {
+    return;
+  }
+  const double base = std::pow(table[0] / table.back(), n / (n - 1));
+  for (size_t m = 0; m < table.size(); ++m) {
+    const double expected = table[0] * std::pow(base, -static_cast<double>(m) / n);
+    if (!(std::abs(table[m] / expected - 1.0) < 1e-9)) {
+      return;
+    }
+  }
+  // Ten digits: the power above is a few units in the last place off.
+  const auto rounded = [](double value) {
+    const double scale = std::pow(10.0, 10.0 - std::ceil(std::log10(value)));
+    return std::round(value * scale) / scale;
+  };
+  kind.base = rounded(base);
+  kind.factor = rounded(1.0 / table[0]);
+}
+
 std::string kind_name(const position::LayerPlan& layer) {
   if (layer.inv_freq.empty() && layer.slopes.empty()) {
     return "no_rotation";
@@ -91,6 +126,13 @@ std::vector<LayerKind> kinds_of(const position::PositionPlan& plan, const LayerK
     kind.layers = {static_cast<int64_t>(n)};
     kind.rotary_dim = kind.plan.inv_freq.empty() ? 0 : plan.rotary_dim;
     kind.base = kind.plan.inv_freq.empty() ? 0.0 : common.base;
+    // A scheme of several bases (local, global) has no option 'base': the table tells.
+    if (kind.base == 0.0) {
+      kind.factor = 1.0;
+      if (!kind.plan.inv_freq.empty()) {
+        read_geometry(kind.plan.inv_freq[0], kind);
+      }
+    }
     kind.name = kind_name(kind.plan);
     if (!kind.plan.mask.full()) {
       kind.window_convention = str(kind.plan.mask.window, " keys per query, its own included");
@@ -142,6 +184,10 @@ ResolvedModel read_run(const fs::path& folder) {
   common.length_rule = plan.length_rule;
   common.base = option(common.spec, "base", 0.0);
   common.factor = option(common.spec, "factor", 1.0);
+  const int64_t original = whole_option(common.spec, "original");
+  if (original > 0) {
+    model.original_length = original;  // of the run that this one extends
+  }
   Origin origin{OriginKind::Key, "manifest.json plan"};
   if (plan.learning.sharing != position::Sharing::None) {
     const auto learned = position::run_plan(common.scheme, folder.string(), plan.layout,
@@ -160,9 +206,12 @@ ResolvedModel read_run(const fs::path& folder) {
                      plan.layout == position::PairLayout::Halves ? "halves" : "interleaved",
                      {OriginKind::Key, "manifest.json plan.layout"}}};
   model.kinds = kinds_of(plan, common);
-  model.origins = {{"training length",
-                    str(model.original_length),
-                    {OriginKind::Key, "manifest.json train_length"}}};
+  model.origins = {
+      {"training length", str(model.max_length), {OriginKind::Key, "manifest.json train_length"}}};
+  if (original > 0) {
+    model.origins.push_back(
+        {"original length", str(original), {OriginKind::Key, "manifest.json scheme"}});
+  }
   return model;
 }
 

@@ -8,6 +8,7 @@
 #include "gyre/base/files.h"
 #include "gyre/inspect/inspect.h"
 #include "gyre/inspect/readers.h"
+#include "gyre/inspect/shards.h"
 
 namespace gyre::inspect {
 namespace {
@@ -89,9 +90,11 @@ std::vector<fs::path> files_with(const fs::path& folder, const char* extension) 
 // Tables of positions that lie among the weights. A file that cannot be read (a Git LFS pointer)
 // leaves the config's answer as it is, and is listed.
 void add_tables(const fs::path& folder, ResolvedModel& model) {
+  check_index(folder, model);
   for (const fs::path& file : files_with(folder, ".safetensors")) {
     try {
       ResolvedModel part = read_safetensors_header(file);
+      check_key_heads(file, model);
       std::move(part.tables.begin(), part.tables.end(), std::back_inserter(model.tables));
       model.dtype = model.dtype.empty() ? part.dtype : model.dtype;
     } catch (const Error& fault) {
@@ -121,13 +124,22 @@ ResolvedModel read_folder(const fs::path& folder) {
   }
   const auto weights = files_with(folder, ".safetensors");
   if (!weights.empty()) {
-    return resolve_file(weights[0]);
+    ResolvedModel model = read_shards(folder, weights);
+    model.path = folder.string();
+    model.source = SourceKind::Folder;
+    return model;
+  }
+  if (fs::exists(fs::symlink_status(config))) {
+    throw Error(Code::File, config.string(), ": not a regular file (a pipe, device or dead link)");
   }
   throw Error(Code::Format, folder.string(),
               ": no config.json, manifest.json, .gguf or .safetensors file in this folder");
 }
 
 ResolvedModel resolve(const fs::path& path) {
+  if (path.filename().string().ends_with(".safetensors.index.json") && fs::is_regular_file(path)) {
+    return resolve(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  }
   std::error_code fault;
   const fs::file_status status = fs::status(path, fault);
   if (!fs::exists(status)) {

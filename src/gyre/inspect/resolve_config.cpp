@@ -5,6 +5,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/options.h"
+#include "gyre/inspect/encoding.h"
 #include "gyre/inspect/inspect.h"
 #include "gyre/inspect/kind_builder.h"
 
@@ -12,20 +13,34 @@ namespace gyre::inspect {
 namespace {
 
 // Words of keys that sound like positions.
-constexpr const char* kWords[] = {"rope",        "rotary",      "theta",         "position",
-                                  "alibi",       "sliding",     "window",        "yarn",
-                                  "ntk",         "freq",        "max_len",       "seq_len",
-                                  "seq_length",  "chunk_size",  "mscale",        "attn_scale",
-                                  "floor_scale", "layer_types", "context_length"};
+constexpr const char* kWords[] = {
+    "rope",           "rotary",     "theta",    "position",   "alibi",       "sliding",
+    "window",         "yarn",       "ntk",      "freq",       "max_len",     "seq_len",
+    "seq_length",     "chunk_size", "mscale",   "attn_scale", "floor_scale", "layer_types",
+    "context_length", "dual_chunk", "rope_pct", "multi_query"};
 // Words of keys that sound so and belong to something else.
 constexpr const char* kOthers[] = {"position_ids", "output_",           "vision", "image", "audio",
                                    "initializer",  "frequency_penalty", "router"};
-const std::vector<std::string> kBlockKeys = {
-    "rope_type",       "type",           "rope_theta",       "partial_rotary_factor",
-    "factor",          "beta_fast",      "beta_slow",        "original_max_position_embeddings",
-    "mscale",          "mscale_all_dim", "attention_factor", "truncate",
-    "low_freq_factor", "short_factor",   "long_factor",      "high_freq_factor",
-    "mrope_section"};
+const std::vector<std::string> kBlockKeys = {"rope_type",
+                                             "type",
+                                             "rope_theta",
+                                             "partial_rotary_factor",
+                                             "factor",
+                                             "beta_fast",
+                                             "beta_slow",
+                                             "original_max_position_embeddings",
+                                             "mscale",
+                                             "mscale_all_dim",
+                                             "attention_factor",
+                                             "truncate",
+                                             "low_freq_factor",
+                                             "short_factor",
+                                             "long_factor",
+                                             "high_freq_factor",
+                                             "mrope_section",
+                                             "mrope_interleaved",
+                                             "llama_4_scaling_beta",
+                                             "alpha"};
 
 struct SizeNames {
   const char* field;
@@ -46,6 +61,8 @@ class Resolver {
             config_.known_type() ? ", " + rules_.reader : ", no known class");
     read_sizes();
     read_kinds();
+    doubt_encoding();
+    doubt_partial();
     read_lengths();
     if (const auto dtype = dtype_text(); !dtype.empty()) {
       model_.dtype = dtype;
@@ -85,9 +102,10 @@ class Resolver {
                             {"num_key_value_heads", "num_kv_heads", "multi_query_group_num"},
                             kMaxHeads},
                            rules_.kv_heads);
+    read_multi_query();
     sizes_.max_position = size({"max position",
                                 {"max_position_embeddings", "n_positions", "seq_length",
-                                 "max_seq_len", "max_sequence_length"},
+                                 "max_seq_len", "max_sequence_length", "model_max_length"},
                                 kMaxLength},
                                rules_.max_length);
     if (sizes_.layers == 0) {
@@ -98,11 +116,58 @@ class Resolver {
     model_.hidden = sizes_.hidden;
   }
 
+  // Falcon, GPTBigCode: one key/value head whatever the counts say, unless heads are grouped.
+  void read_multi_query() {
+    if (rules_.multi_query_key.empty()) {
+      return;
+    }
+    const auto found = config_.flag(rules_.multi_query_key);
+    const auto grouped = config_.flag(rules_.grouped_key);
+    const bool on = found.has_value() ? found->value : rules_.multi_query_default;
+    if (on && !(grouped.has_value() && grouped->value)) {
+      sizes_.kv_heads = 1;
+      std::erase_if(model_.origins,
+                    [](const Provenance& p) { return p.field == "key/value heads"; });
+      record("key/value heads", 1, found.has_value() ? found->origin : config_.default_origin());
+    }
+  }
+
   void read_kinds() {
     for (const LayerGroup& group : layer_groups(config_, sizes_.layers)) {
       int64_t original = 0;
       model_.kinds.push_back(build_kind(config_, group, sizes_, model_.ignored, original));
       model_.original_length = std::max(model_.original_length, original);
+    }
+  }
+
+  void doubt_encoding() {
+    for (const LayerKind& kind : model_.kinds) {
+      if (kind.length_rule == kUnknownEncoding) {
+        model_.doubts.push_back({"position-encoding-unknown", Severity::Warning, "model_type",
+                                 str("model type '", model_.model_type,
+                                     "' is not known and no key says that it rotates; it may have "
+                                     "learned, relative or no positions"),
+                                 "a rope_theta or position_embedding_type key", "none"});
+        return;
+      }
+    }
+  }
+
+  // Measured on transformers: classes that do not split the head build fewer pairs for an extended
+  // type and multiply the whole head by them.
+  void doubt_partial() {
+    for (const LayerKind& kind : model_.kinds) {
+      if (rules_.partial_on_default || kind.rotary_dim == 0 || kind.rotary_dim == kind.head_dim ||
+          kind.factor == 1.0) {
+        continue;
+      }
+      model_.doubts.push_back(
+          {"partial-factor-stops", Severity::Error, "partial_rotary_factor",
+           str(rules_.reader, " makes ", kind.n_pairs(), " pairs by it for rope type '",
+               kind.rope_type, "' and applies them to a head of ", kind.head_dim / 2,
+               " pairs: its forward stops; delete the key or use a class that splits the head"),
+           "1", str(kind.rotary_dim, " of ", kind.head_dim, " channels")});
+      return;
     }
   }
 
@@ -172,7 +237,8 @@ class Resolver {
       told.insert(key.key);
     }
     for (const RawKey& key : raw_.keys()) {
-      if (!key.used && key.type != RawType::Object && key.type != RawType::Null &&
+      const bool whole = key.path.find("dual_chunk") != std::string::npos;
+      if (!key.used && (key.type != RawType::Object || whole) && key.type != RawType::Null &&
           told.count(key.path) == 0) {
         note_unused(key);
       }
@@ -199,7 +265,8 @@ class Resolver {
     const std::string& root = config_.root();
     const bool inside = key.path.starts_with(root);
     const std::string name = inside ? key.path.substr(root.size()) : key.path;
-    if (name.find('.') != std::string::npos || !sounds_like_positions(name)) {
+    const bool nested = name.find('.') != std::string::npos;
+    if ((nested && !name.starts_with("attn_config.rope")) || !sounds_like_positions(name)) {
       return;
     }
     model_.ignored.push_back({key.path, key.text,
@@ -217,10 +284,18 @@ class Resolver {
   std::string block_reason(const RawKey& key, const std::string& name) const {
     if (std::find(kBlockKeys.begin(), kBlockKeys.end(), name) == kBlockKeys.end()) {
       const std::string near = nearest_name(name, kBlockKeys);
-      return "no rope type reads it" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+      return "no reader that gyre knows reads it" +
+             (near.empty() ? "" : "; did you mean '" + near + "'?");
     }
     if (name == "type") {
       return "rope_type is there too and wins";
+    }
+    if (name == "llama_4_scaling_beta") {
+      return "queries at position i are multiplied by 1 + " + key.text +
+             " ln(1 + floor(i / original length)); the rotation does not change";
+    }
+    if (name == "mrope_interleaved") {
+      return "how the axes of images share the pairs; a text has one position on all axes";
     }
     if (name == "mrope_section") {
       return "positions of images; the tokens of a text have one position on all axes";
@@ -242,6 +317,11 @@ class Resolver {
         return other.text == key.text ? "same value as " + other.path + ", which is read"
                                       : "shadowed by " + other.path + " = " + other.text;
       }
+    }
+    if (name.find("dual_chunk") != std::string::npos) {
+      return "transformers does not read it; servers with dual chunk attention (vLLM) map "
+             "positions "
+             "into chunks by it";
     }
     return config_.known_type() ? rules_.reader + " does not read it, or not with these settings"
                                 : "not known to matter";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gyre/inspect/finding.h"
 #include "gyre/inspect/raw_config.h"
 #include "gyre/position/plan.h"
 
@@ -82,6 +83,9 @@ struct ResolvedModel {
     std::vector<double> values;
   };
   std::vector<Table> tables;
+  // What the readers themselves could not settle (shards missing, an encoding that no key names);
+  // lint passes them on.
+  std::vector<Finding> doubts;
 };
 
 }  // namespace gyre::inspect

@@ -52,6 +52,7 @@ class Settings {
     read_type();
     read_theta();
     read_partial();
+    read_alpha();
     if (reads("factor")) {
       read_original();
       read_factor();
@@ -167,10 +168,14 @@ class Settings {
   }
 
   void read_theta() {
-    const bool local = group_.attention == "sliding_attention" && rules_.local_theta > 0.0;
+    const bool local = group_.attention == "sliding_attention" &&
+                       (rules_.local_theta > 0.0 || config_.has(rules_.local_theta_key));
     std::optional<Found<double>> found = config_.setting(path("rope_theta"));
     if (!found.has_value()) {
       found = config_.setting(local ? rules_.local_theta_key : rules_.theta_key);
+    }
+    if (!found.has_value()) {
+      found = any_name({"rotary_emb_base", "global_rope_theta", "rotary_base", "rope_base"});
     }
     if (!found.has_value() && !rules_.theta_ratio_key.empty()) {
       if (const auto ratio = config_.setting(rules_.theta_ratio_key); ratio.has_value()) {
@@ -189,6 +194,7 @@ class Settings {
   void read_partial() {
     auto nested = setting("partial_rotary_factor");
     auto top = config_.setting(rules_.partial_key);
+    top = top.has_value() ? top : any_name({"rotary_pct", "rope_pct", "rotary_percent"});
     const auto channels = config_.size(rules_.rotary_dim_key, 1, kMaxHeadDim);
     out_.partial = rules_.partial;
     if (nested.has_value() || top.has_value()) {
@@ -210,6 +216,27 @@ class Settings {
                ? str("same value as ", nested->origin.where, ", which is read")
                : str("shadowed by ", nested->origin.where, " = ", number_text(nested->value))});
     }
+  }
+
+  void read_alpha() {
+    if (!rules_.dynamic_alpha || out_.type->scheme != "dynamic") {
+      return;
+    }
+    if (const auto found = config_.setting(path("alpha")); found.has_value()) {
+      out_.alpha = found->value;
+      record("alpha", number_text(found->value), found->origin);
+    }
+  }
+
+  // A type nobody described may use any of the names that families have for one thing.
+  std::optional<Found<double>> any_name(std::initializer_list<const char*> names) {
+    std::optional<Found<double>> found;
+    for (const char* name : names) {
+      if (!found.has_value() && !config_.known_type()) {
+        found = config_.setting(name);
+      }
+    }
+    return found;
   }
 
   void read_original() {

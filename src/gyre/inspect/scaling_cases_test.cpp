@@ -237,7 +237,7 @@ TEST(ScalingCases, SettingsThatMakeNoTableAreTold) {
   EXPECT_NE(ignored_reason(block(R"("rope_type": "yarm", "factor": 4)"), "rope_scaling.rope_type"),
             "");
   EXPECT_EQ(ignored_reason(block(R"("rope_type": "linear", "facter": 4)"), "rope_scaling.facter"),
-            "no rope type reads it; did you mean 'factor'?");
+            "no reader that gyre knows reads it; did you mean 'factor'?");
   EXPECT_NE(ignored_reason(block(R"("rope_type": "linear", "factor": 0.25)"), "rope type"), "");
   const ResolvedModel crossed = block(R"("rope_type": "llama3", "factor": 8, "low_freq_factor": 4,
       "high_freq_factor": 1, "original_max_position_embeddings": 1024)");

@@ -1,0 +1,18 @@
+// How a config's layers come to know positions at all: rotation, ALiBi, a learned table, nothing,
+// or no key that says so.
+#pragma once
+
+#include <vector>
+
+#include "gyre/inspect/kind_builder.h"
+
+namespace gyre::inspect {
+
+inline constexpr const char* kUnknownEncoding =
+    "position encoding unknown: no key says that it rotates; shown without any";
+
+/// Appends where the answer came from to `origins`.
+Encoding choose_encoding(ConfigReader& config, const ModelSizes& sizes,
+                         std::vector<Provenance>& origins);
+
+}  // namespace gyre::inspect
