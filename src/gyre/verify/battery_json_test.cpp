@@ -44,8 +44,10 @@ TEST(VerificationJson, HoldsTheContract) {
 
 TEST(VerificationText, NamesWhatFailed) {
   const std::string text = to_text(small());
-  EXPECT_NE(text.find("good                      P02                     2.0e-13   1.0e-12   ok\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "good                      P02                            2.0e-13   1.0e-12   ok\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("FAILED\n    Bad does not: stopped: why\n"), std::string::npos) << text;
   EXPECT_NE(text.find("missed                       NOTHING\n"), std::string::npos) << text;

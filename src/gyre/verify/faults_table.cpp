@@ -1,5 +1,6 @@
 // Faults of the table of angles: precision, caching, length, amplitude, choice by length.
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/hypot.h>
 #include <ATen/ops/tensor.h>
 
 #include <map>
@@ -24,8 +25,14 @@ void with_angles(Subject& subject,
       const at::Tensor turned =
           angle(r.positions.to(at::kDouble).unsqueeze(1), r.theta.detach().unsqueeze(1))
               .to(at::kDouble);
-      r.cos = r.key_cos = (turned.cos() * r.amplitude).to(r.cos.scalar_type());
-      r.sin = r.key_sin = (turned.sin() * r.amplitude).to(r.sin.scalar_type());
+      // Lengths hold amplitude and decay, which differ between queries and keys.
+      const at::Tensor length = at::hypot(r.cos, r.sin).to(at::kDouble);
+      const at::Tensor key_length = at::hypot(r.key_cos, r.key_sin).to(at::kDouble);
+      const at::ScalarType dtype = r.cos.scalar_type();
+      r.cos = (turned.cos() * length).to(dtype);
+      r.sin = (turned.sin() * length).to(dtype);
+      r.key_cos = (turned.cos() * key_length).to(dtype);
+      r.key_sin = (turned.sin() * key_length).to(dtype);
     }
     return r;
   };
@@ -44,8 +51,11 @@ void with_cache(Subject& subject, Key key) {
         }
         const auto [entry, added] = kept->try_emplace(key(plan, layer, positions, exact), fresh);
         if (!added) {
-          fresh.cos = fresh.key_cos = entry->second.cos.to(fresh.cos.scalar_type());
-          fresh.sin = fresh.key_sin = entry->second.sin.to(fresh.sin.scalar_type());
+          const at::ScalarType dtype = fresh.cos.scalar_type();
+          fresh.cos = entry->second.cos.to(dtype);
+          fresh.sin = entry->second.sin.to(dtype);
+          fresh.key_cos = entry->second.key_cos.to(dtype);
+          fresh.key_sin = entry->second.key_sin.to(dtype);
         }
         return fresh;
       };

@@ -31,7 +31,7 @@ const Method kShortcuts[] = {
     {"float16 table, cast last", [](double p, double t) { return p * t; }, fp16},
     {"bfloat16 table, cast last", [](double p, double t) { return p * t; }, bf16},
     {"float32 angles", [](double p, double t) { return fp32(fp32(p) * fp32(t)); }, fp32},
-    {"float16 angles", [](double p, double t) { return fp16(p * t); }, fp32},
+    {"float16 angles", [](double p, double t) { return fp16(p * fp16(t)); }, fp32},
     {"float16 positions", [](double p, double t) { return fp16(p) * t; }, fp32},
     {"bfloat16 frequencies", [](double p, double t) { return fp32(fp32(p) * bf16(t)); }, fp32},
     {"bfloat16 positions", [](double p, double t) { return fp32(bf16(p) * fp32(t)); }, fp32},

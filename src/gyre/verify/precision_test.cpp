@@ -1,6 +1,7 @@
 // The precision table against numbers worked out by hand or given in public reports.
 #include "gyre/verify/precision.h"
 
+#include <c10/util/Half.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,6 +43,20 @@ TEST(PrecisionTable, ShortcutsGrow) {
   EXPECT_GT(at(table, "float32 angles", 1000000), 0.01);
   EXPECT_TRUE(std::isinf(at(table, "float16 positions", 1000000)));  // float16 ends at 65504
   EXPECT_LT(at(table, "bfloat16 table, cast last", 1000000), 1.0 / 256.0);
+}
+
+// Case 17, EleutherAI/gpt-neox#1003: the frequency is rounded, then its product with the position.
+TEST(PrecisionTable, Float16AnglesRoundFrequencyAndProduct) {
+  const auto half = [](double x) {
+    return static_cast<double>(static_cast<float>(c10::Half(static_cast<float>(x))));
+  };
+  double expected = 0.0;
+  for (int m = 0; m < 64; ++m) {
+    const double theta = std::pow(10000.0, -m / 64.0), angle = half(255.0 * half(theta));
+    expected = std::max({expected, std::abs(std::cos(angle) - std::cos(255.0 * theta)),
+                         std::abs(std::sin(angle) - std::sin(255.0 * theta))});
+  }
+  EXPECT_NEAR(at(precision_table(sound_subject()), "float16 angles", 255), expected, 1e-6);
 }
 
 TEST(PrecisionTable, ReadsTheSubject) {

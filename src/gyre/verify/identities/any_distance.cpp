@@ -18,6 +18,11 @@ std::vector<double> turned_by(const std::vector<double>& q, const std::vector<do
   return k;
 }
 
+// The last token's row alone: scores of the others would be n times the work.
+Rows last_of(const Rows& rows) {
+  return repeated({rows.values.end() - rows.head_dim, rows.values.end()}, 1);
+}
+
 CheckResult run(const Subject& subject) {
   const auto bands = geometric(10000.0, kPairs, kDim);
   const auto plan = plan_of(bands, kDim);
@@ -29,11 +34,12 @@ CheckResult run(const Subject& subject) {
   Tally tally;
   double margin = INFINITY;
   Curve curve{"key made for distance 40", "distance, tokens", "score / |q|^2", {}, {}};
-  for (int64_t r = 0; r < 1024; r += r < kKeys ? 1 : 37) {
+  const int64_t near = subject.quick ? 8 : 1, far = subject.quick ? 370 : 37;
+  for (int64_t r = 0; r < 1024; r += r < kKeys ? near : far) {
     const int64_t n = r < kKeys ? kKeys : r + 60;
     const Turned raw{repeated(q, n), repeated(turned_by(q, bands, r), n)};
     const Turned turned = rotated(subject, raw, count_from(0, n), plan);
-    const auto scores = dots(turned.q, turned.k).back();
+    const auto scores = dots(last_of(turned.q), turned.k).front();
     int64_t best = 0;
     double second = -INFINITY;
     for (int64_t distance = 0; distance < n; ++distance) {
