@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
@@ -24,29 +26,52 @@ constexpr const char* kCaption =
 
 struct PhaseVerb {
   CommonOptions common;
-  std::vector<double> theta;
-  double base = 0.0;
-  int64_t pairs = 0, distance = 32, collisions = 0, layers = 0;
+  std::string theta = "1,0.1,0.01";
+  double base = 10000.0;
+  int64_t pairs = 32, distance = 32, collisions = 0, layers = 64;
+  bool has_theta = false, has_spacing = false, force = false;  // flags that were given
   std::vector<std::string> lengths;
   std::string mask, csv;
 };
 
-std::vector<double> frequencies(const PhaseVerb& verb) {
-  if (verb.base == 0.0 && verb.pairs == 0) {
-    return verb.theta.empty() ? std::vector<double>{1.0, 0.1, 0.01} : verb.theta;
+// Above 2 pi per token whole distances see theta mod 2 pi, and large products have no phase left.
+std::vector<double> listed(const std::string& text) {
+  constexpr double kTurn = 2.0 * std::numbers::pi;
+  std::vector<double> out;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    const std::string item = text.substr(begin, end == std::string::npos ? end : end - begin);
+    if (item.empty()) {
+      throw Error(Code::Usage, "--theta: expected numbers between commas, got '", text, "'");
+    }
+    double theta = 0.0;
+    try {
+      gyre::detail::parse(item, theta);
+    } catch (const Error& error) {
+      throw Error(Code::Usage, "--theta: ", error.what());
+    }
+    if (theta < 0.0 || theta > kTurn) {
+      throw Error(Code::Usage, "--theta: frequencies are 0 to 2 pi rad per token, got ", item);
+    }
+    out.push_back(theta);
   }
-  if (!verb.theta.empty()) {
+  return out;
+}
+
+std::vector<double> frequencies(const PhaseVerb& verb) {
+  if (!verb.has_spacing) {
+    return listed(verb.theta);
+  }
+  if (verb.has_theta) {
     throw Error(Code::Usage, "phase: give --theta, or --base with --pairs");
   }
-  const double base = verb.base == 0.0 ? 10000.0 : verb.base;
-  const int64_t pairs = verb.pairs == 0 ? 32 : verb.pairs;
-  if (!(base > 1.0) || pairs < 1 || pairs > 4096) {
-    throw Error(Code::Usage, "phase: --base must be above 1 and --pairs 1 to 4096, got ", base,
-                " and ", pairs);
+  if (!(verb.base > 1.0) || verb.pairs < 1 || verb.pairs > 4096) {
+    throw Error(Code::Usage, "phase: --base must be above 1 and --pairs 1 to 4096, got ", verb.base,
+                " and ", verb.pairs);
   }
   std::vector<double> out;
-  for (int64_t m = 0; m < pairs; ++m) {
-    out.push_back(std::pow(base, -static_cast<double>(m) / static_cast<double>(pairs)));
+  for (int64_t m = 0; m < verb.pairs; ++m) {
+    out.push_back(std::pow(verb.base, -static_cast<double>(m) / static_cast<double>(verb.pairs)));
   }
   return out;
 }
@@ -65,10 +90,11 @@ std::vector<int64_t> lengths_of(const PhaseVerb& verb) {
 }
 
 void check_usage(const PhaseVerb& verb) {
-  for (const double theta : verb.theta) {
-    if (!std::isfinite(theta) || theta < 0.0) {
-      throw Error(Code::Usage, "--theta: frequencies are 0 or more rad per token, got ", theta);
-    }
+  if (!verb.csv.empty() && std::filesystem::exists(verb.csv) && !verb.force) {
+    throw Error(Code::Usage, verb.csv, " exists; give another --csv or --force");
+  }
+  if (verb.layers < 1 || verb.layers > 4096) {
+    throw Error(Code::Usage, "--layers must be 1 to 4096, got ", verb.layers);
   }
   constexpr int64_t kMost = 1 << 20;
   if (verb.distance < 1 || verb.distance > kMost || verb.collisions < 0 ||
@@ -126,11 +152,10 @@ Json reach_json(const PhaseVerb& verb) {
     return nullptr;
   }
   const auto cycle = 1 + std::count(verb.mask.begin(), verb.mask.end(), '/');
-  const int64_t layers = verb.layers == 0 ? 64 : verb.layers;
   auto needed =
-      verify::layers_to_reach(position::parse_masks(verb.mask, cycle), verb.distance, layers);
+      verify::layers_to_reach(position::parse_masks(verb.mask, cycle), verb.distance, verb.layers);
   std::reverse(needed.begin(), needed.end());  // by distance
-  return Json{{"mask", verb.mask}, {"layers", layers}, {"layers_needed", needed}};
+  return Json{{"mask", verb.mask}, {"layers", verb.layers}, {"layers_needed", needed}};
 }
 
 std::string rounded(double value) {
@@ -161,9 +186,9 @@ void print(const Json& json) {
   if (!json["reach"].is_null()) {
     const auto needed = json["reach"]["layers_needed"].get<std::vector<int64_t>>();
     std::cout << json["reach"]["mask"].get<std::string>() << ": distance " << distance;
-    std::cout << (needed.back() < 0 ? " is out of reach within " : " needs ")
-              << (needed.back() < 0 ? json["reach"]["layers"].get<int64_t>() : needed.back())
-              << " layers\n";
+    const int64_t n = needed.back() < 0 ? json["reach"]["layers"].get<int64_t>() : needed.back();
+    std::cout << (needed.back() < 0 ? " is out of reach within " : " needs ") << n
+              << (n == 1 ? " layer\n" : " layers\n");
   }
   std::cout << kCaption << '\n';
 }
@@ -209,21 +234,20 @@ Action add_phase(CLI::App& app) {
   app.add_option("--csv", verb->csv, "write the curves to PATH: theta, distance, cos")
       ->type_name("PATH")
       ->group("Output");
-  app.add_option("--theta", verb->theta, "frequencies, rad per token [1,0.1,0.01]")
-      ->type_name("")
-      ->delimiter(',')
-      ->group("Frequencies");
-  app.add_option("--base", verb->base, "or base^(-m / pairs) for every pair m [10000]")
-      ->type_name("")
-      ->group("Frequencies");
-  app.add_option("--pairs", verb->pairs, "rotated pairs, half the rotated channels [32]")
-      ->type_name("")
-      ->group("Frequencies");
+  app.add_flag("--force", verb->force, "overwrite the --csv file")->group("Output");
+  const auto frequency = [&app](const char* name, auto& value, const char* help) {
+    return app.add_option(name, value, help)->type_name("")->group("Frequencies");
+  };
+  const auto* theta = frequency("--theta", verb->theta, "frequencies, rad per token [1,0.1,0.01]");
+  const auto* base =
+      frequency("--base", verb->base, "or base^(-m / pairs) for every pair m [10000]");
+  const auto* pairs =
+      frequency("--pairs", verb->pairs, "rotated pairs, half the rotated channels [32]");
   app.add_option("--distance", verb->distance, "last distance of the curves, tokens [32]")
       ->type_name("")
       ->group("What");
   app.add_option("--lengths", verb->lengths,
-                 "turns of every pair inside these lengths, e.g. 2k,128k")
+                 "turns of every pair inside these lengths, e.g. 2048,128k (k = 1000)")
       ->type_name("")
       ->delimiter(',')
       ->group("What");
@@ -238,7 +262,11 @@ Action add_phase(CLI::App& app) {
   app.add_option("--layers", verb->layers, "with --mask: layers searched [64]")
       ->type_name("")
       ->group("What");
-  return [verb] { return run_phase(*verb); };
+  return [verb, theta, base, pairs] {
+    verb->has_theta = theta->count() > 0;
+    verb->has_spacing = base->count() + pairs->count() > 0;
+    return run_phase(*verb);
+  };
 }
 
 }  // namespace gyre::cli

@@ -62,16 +62,35 @@ TEST(CmdPhase, SaysWhatAPhaseIsNot) {
   EXPECT_NE(text.find("Phase is not attention weight and not accuracy"), std::string::npos);
 }
 
+TEST(CmdPhase, CountsOneLayerAsOne) {
+  const std::string near = output_of("--mask window:4 --distance 3");
+  EXPECT_NE(near.find("distance 3 needs 1 layer\n"), std::string::npos) << near;
+  const std::string far = output_of("--mask window:4 --distance 6");
+  EXPECT_NE(far.find("distance 6 needs 2 layers\n"), std::string::npos) << far;
+}
+
 TEST(CmdPhase, WritesCsv) {
   const auto path = std::filesystem::temp_directory_path() / str("gyre-phase-", ::getpid(), ".csv");
   output_of("--theta 1 --distance 1 --csv " + path.string());
   EXPECT_EQ(read_file(path).substr(0, 30), "theta,distance,cos\r\n1,0,1\r\n1,1");
+  EXPECT_EQ(message_of("--csv " + path.string()),
+            path.string() + " exists; give another --csv or --force");
+  output_of("--theta 0.5 --distance 1 --force --csv " + path.string());
+  EXPECT_EQ(read_file(path).substr(0, 26), "theta,distance,cos\r\n0.5,0,");
   std::filesystem::remove(path);
 }
 
 TEST(CmdPhase, NamesWhatIsWrong) {
   EXPECT_EQ(message_of("--theta 1 --base 100"), "phase: give --theta, or --base with --pairs");
-  EXPECT_EQ(message_of("--theta -1"), "--theta: frequencies are 0 or more rad per token, got -1");
+  EXPECT_EQ(message_of("--theta -1"), "--theta: frequencies are 0 to 2 pi rad per token, got -1");
+  EXPECT_EQ(message_of("--theta 1e300"),
+            "--theta: frequencies are 0 to 2 pi rad per token, got 1e300");
+  EXPECT_EQ(message_of("--theta 1,"), "--theta: expected numbers between commas, got '1,'");
+  EXPECT_EQ(message_of("--theta ,"), "--theta: expected numbers between commas, got ','");
+  EXPECT_EQ(message_of("--theta one"), "--theta: must be a number, got 'one'");
+  EXPECT_EQ(message_of("--pairs 0"),
+            "phase: --base must be above 1 and --pairs 1 to 4096, got 10000 and 0");
+  EXPECT_EQ(message_of("--mask window:4 --layers 0"), "--layers must be 1 to 4096, got 0");
   EXPECT_EQ(message_of("--base 0.5"),
             "phase: --base must be above 1 and --pairs 1 to 4096, got 0.5 and 32");
   EXPECT_EQ(message_of("--distance 0"),

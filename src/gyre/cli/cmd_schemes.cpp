@@ -30,7 +30,24 @@ struct PlanFlags {
       .n_layers = 12, .n_heads = 8, .n_kv_heads = 8, .head_dim = 64, .train_length = 2048};
 };
 
+void check_shape(const position::PlanRequest& shape) {
+  const auto within = [](const char* flag, int64_t value, int64_t least, int64_t most) {
+    if (value < least || value > most) {
+      throw Error(Code::Usage, "schemes: ", flag, " must be ", least, " to ", most, ", got ",
+                  value);
+    }
+  };
+  constexpr int64_t kTokens = int64_t{1} << 40;
+  within("--layers", shape.n_layers, 1, 4096);
+  within("--heads", shape.n_heads, 1, 4096);
+  within("--kv-heads", shape.n_kv_heads, 1, 4096);
+  within("--head-dim", shape.head_dim, 1, 65536);
+  within("--train-length", shape.train_length, 0, kTokens);
+  within("--length", shape.length, 0, kTokens);
+}
+
 Json plans_to_json(const PlanFlags& flags) {
+  check_shape(flags.request);
   Json list = Json::array();
   for (const std::string& spec : flags.specs) {
     const auto plan = position::make_plan(spec, flags.mask, flags.request);

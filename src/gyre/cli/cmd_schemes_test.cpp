@@ -61,16 +61,37 @@ TEST(CmdSchemes, WritesThePlansOfSpecs) {
   EXPECT_LT(json["plans"][1]["plan"]["layers"][0]["inv_freq"][0][1], 0.01);
 }
 
-TEST(CmdSchemes, AsksWhereToWritePlans) {
+std::string message_of(const std::string& arguments) {
   CLI::App app;
   const Action action = add_schemes(app);
-  app.parse("--plan rope");
+  app.parse(arguments);
   try {
     action();
-    FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "schemes: --plan writes JSON; say where: --json PATH or --json -");
+    EXPECT_EQ(e.code(), Code::Usage);
+    return e.what();
   }
+  return "no error";
+}
+
+TEST(CmdSchemes, AsksWhereToWritePlans) {
+  EXPECT_EQ(message_of("--plan rope"),
+            "schemes: --plan writes JSON; say where: --json PATH or --json -");
+}
+
+TEST(CmdSchemes, RefusesShapesThatNoModelHas) {
+  EXPECT_EQ(message_of("--plan rope --json - --layers -1"),
+            "schemes: --layers must be 1 to 4096, got -1");
+  EXPECT_EQ(message_of("--plan rope --json - --layers 99999999999"),
+            "schemes: --layers must be 1 to 4096, got 99999999999");
+  EXPECT_EQ(message_of("--plan rope --json - --heads 0"),
+            "schemes: --heads must be 1 to 4096, got 0");
+  EXPECT_EQ(message_of("--plan rope --json - --kv-heads 0"),
+            "schemes: --kv-heads must be 1 to 4096, got 0");
+  EXPECT_EQ(message_of("--plan rope --json - --head-dim 0"),
+            "schemes: --head-dim must be 1 to 65536, got 0");
+  EXPECT_EQ(message_of("--plan rope --json - --length -5"),
+            "schemes: --length must be 0 to 1099511627776, got -5");
 }
 
 TEST(CmdSchemes, PrintsOnlyJsonWhenAskedForOnStdout) {

@@ -33,7 +33,21 @@ verify::OnCheck show_progress(std::unique_ptr<Progress>& progress, const std::st
   };
 }
 
+// Before the checks run: their results must not be lost to a path.
+void check_output(const char* flag, const std::string& file) {
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw Error(Code::Usage, flag, " ", file, ": there is no folder ", folder.string(),
+                "; make it or give another path");
+  }
+  if (std::filesystem::is_directory(file)) {
+    throw Error(Code::Usage, flag, " ", file, ": is a folder; give the path of a file");
+  }
+}
+
 void check_usage(const VerifyVerb& verb) {
+  check_output("--report", verb.report);
+  check_output("--json", verb.common.json);
   if (!verb.scheme.empty() && !verb.model.empty()) {
     throw Error(Code::Usage, "verify: give --scheme or --model, not both");
   }
@@ -66,6 +80,10 @@ verify::Verification verified(const VerifyVerb& verb) {
   } else if (!verb.scheme.empty()) {
     v.subject = "scheme " + verb.scheme;
     v.checks = verify::check_scheme(subject, verb.scheme);
+    if (!verb.fault.empty() && verify::all_passed(v.checks)) {
+      throw Error(Code::Usage, "verify: the plan of ", verb.scheme, " cannot show the fault ",
+                  verb.fault, "; leave out --scheme: the whole battery does");
+    }
   } else {
     v.checks = verify::run_battery(subject, show_progress(progress, "verify"));
     v.precision = verify::precision_table(subject);
@@ -95,15 +113,16 @@ int run_verify(const VerifyVerb& verb) {
   }
   check_usage(verb);
   apply_common(verb.common);
+  const std::string plotly = verb.report.empty() ? "" : read_file(report::find_plotly());
   const auto start = std::chrono::steady_clock::now();
   verify::Verification v = verified(verb);
   v.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_json(verb.common, to_json(v));
-  if (!verb.report.empty()) {
-    write_file_atomic(verb.report, report::verify_page(v, read_file(report::find_plotly())));
-  }
   if (verb.common.json != "-") {
     std::cout << to_text(v) << std::flush;
+  }
+  write_json(verb.common, to_json(v));
+  if (!verb.report.empty()) {
+    write_file_atomic(verb.report, report::verify_page(v, plotly));
   }
   return passed(v) ? 0 : exit_code(Code::CheckFailed);
 }
@@ -122,7 +141,9 @@ Action add_verify(CLI::App& app) {
   app.add_option("--tokens", verb->tokens, "with --model: random tokens fed [64]")
       ->type_name("")
       ->group("What");
-  app.add_option("--fault", verb->fault, "put one known fault into gyre's operations; exits 1")
+  app.add_option(
+         "--fault", verb->fault,
+         "put one known fault into gyre's operations; exits 1 or says that --scheme cannot show it")
       ->type_name("NAME")
       ->group("Faults");
   app.add_flag("--faults", verb->faults, "put in every known fault in turn: table faults x checks")

@@ -61,6 +61,18 @@ TEST(CmdVerify, NamesWhatIsWrong) {
             "verify: faults are put into gyre's operations, not into a model; leave out --model");
   EXPECT_EQ(message_of("--faults --fault bias-sign"),
             "verify: --faults runs every fault over the whole battery; leave out --fault");
+  EXPECT_EQ(message_of("--scheme rope --fault bias-bf16"),
+            "verify: the plan of rope cannot show the fault bias-bf16; leave out --scheme: the "
+            "whole battery does");
+}
+
+TEST(CmdVerify, ChecksPathsBeforeItRuns) {
+  EXPECT_EQ(message_of("--scheme rope --report nowhere/v.html"),
+            "--report nowhere/v.html: there is no folder nowhere; make it or give another path");
+  EXPECT_EQ(message_of("--scheme rope --json nowhere/v.json"),
+            "--json nowhere/v.json: there is no folder nowhere; make it or give another path");
+  EXPECT_EQ(message_of("--scheme rope --report . --force"),
+            "--report .: is a folder; give the path of a file");
 }
 
 TEST(VerifyPage, IsSelfContained) {
