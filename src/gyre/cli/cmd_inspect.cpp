@@ -59,6 +59,9 @@ void write_page(const InspectVerb& verb, const ResolvedModel& model,
   if (verb.report.empty()) {
     return;
   }
+  if (verb.report == "-") {
+    throw Error(Code::Usage, "inspect: --report writes a file, got '-'; name one, e.g. out.html");
+  }
   if (std::filesystem::exists(verb.report) && !verb.force) {
     throw Error(Code::Usage, verb.report, " exists; give another --report or --force");
   }
@@ -118,12 +121,19 @@ int compare_two(const InspectVerb& verb) {
 
 int run_inspect(const InspectVerb& verb) {
   if (verb.rules) {
+    if (!verb.paths.empty()) {
+      throw Error(Code::Usage, "inspect: --rules lists the rules and takes no path, got '",
+                  verb.paths[0], "'; leave one of them out");
+    }
     return list_rules(verb);
   }
   if (verb.paths.empty()) {
     throw Error(Code::Usage,
                 "inspect: which model? give a config.json, a model folder, a .safetensors or .gguf "
                 "file or a run");
+  }
+  if (verb.paths.size() > 2) {
+    throw Error(Code::Usage, "inspect: one path, or two to compare; got ", verb.paths.size());
   }
   return verb.paths.size() == 2 ? compare_two(verb) : inspect_one(verb);
 }
@@ -135,7 +145,7 @@ Action add_inspect(CLI::App& app) {
   app.add_option(
          "path", verb->paths,
          "config.json, model folder, .safetensors or .gguf file, or run; two = compare them")
-      ->expected(0, 2)
+      ->expected(0, CLI::detail::expected_max_vector_size)
       ->type_name("PATH");
   app.add_option("--report", verb->report, "write a page with the spectrum to FILE.html")
       ->type_name("FILE");

@@ -114,6 +114,16 @@ TEST_F(CmdInspect, ThePageHoldsSpectrumAndOrigins) {
   ::unsetenv("GYRE_PLOTLY_JS");
 }
 
+TEST_F(CmdInspect, RulesTakeNoPathAndAReportIsAFile) {
+  EXPECT_NE(run_inspect("--rules " + fixture("gemma-3-4b.json")).fault.find("takes no path, got '"),
+            std::string::npos);
+  EXPECT_NE(run_inspect(fixture("gemma-3-4b.json") + " --report -")
+                .fault.find("--report writes a file, got '-'"),
+            std::string::npos);
+  EXPECT_NE(run_inspect("a b c").fault.find("one path, or two to compare; got 3"),
+            std::string::npos);
+}
+
 TEST_F(CmdInspect, RulesAreListed) {
   const Outcome outcome = run_inspect("--rules --json -");
   EXPECT_EQ(outcome.exit, 0);

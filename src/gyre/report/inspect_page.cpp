@@ -57,10 +57,10 @@ std::vector<Curve> curves_of(const ResolvedModel& model) {
 std::vector<Marker> length_lines(const ResolvedModel& model) {
   std::vector<Marker> markers;
   if (model.original_length > 0) {
-    markers.push_back({'y', static_cast<double>(model.original_length), "original length"});
+    markers.push_back({'y', static_cast<double>(model.original_length), "original"});
   }
   if (model.max_length > 0 && model.max_length != model.original_length) {
-    markers.push_back({'y', static_cast<double>(model.max_length), "admitted length"});
+    markers.push_back({'y', static_cast<double>(model.max_length), "admitted"});
   }
   return markers;
 }
@@ -95,7 +95,7 @@ Figure spectrum_figure(const ResolvedModel& model) {
   figure.shows =
       "Each point is one pair of channels; a pair above a dashed line never completes a turn "
       "inside that length.";
-  figure.not_shown = "how much the model uses a pair; see gyre analyze";
+  figure.not_shown = "how much the model uses a pair";
   figure.formula = "wavelength_m = 2 pi / theta_m; turns in L tokens = L / wavelength_m";
   figure.alt = "wavelength in tokens against pair index, log scale";
   figure.evidence = {Evidence::Analytic};
@@ -125,6 +125,11 @@ std::string length_text(int64_t length) {
   return length > 0 ? whole(length) : "not stated";
 }
 
+// Blank when the length is not known: then no pair can be named.
+std::string unturned(const std::vector<double>& bands, int64_t length) {
+  return length > 0 ? inspect::ranges(inspect::unfinished_pairs(bands, length)) : "";
+}
+
 std::string kinds_table(const ResolvedModel& model) {
   Table table("kinds", "<b>Layers that treat positions alike</b>");
   table.column("kind");
@@ -146,8 +151,7 @@ std::string kinds_table(const ResolvedModel& model) {
                kind.plan.mask.window > 0  ? whole(kind.plan.mask.window)
                : kind.plan.mask.chunk > 0 ? "chunk " + whole(kind.plan.mask.chunk)
                                           : "none",
-               inspect::ranges(inspect::unfinished_pairs(bands, model.original_length)),
-               inspect::ranges(inspect::unfinished_pairs(late, model.max_length)),
+               unturned(bands, model.original_length), unturned(late, model.max_length),
                inspect::ranges(inspect::moved_pairs(kind, bands))});
   }
   return table.html();
