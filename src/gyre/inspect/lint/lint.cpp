@@ -19,7 +19,7 @@ const std::vector<Rule>& rules() {
 }
 
 std::vector<Finding> lint(const ResolvedModel& model) {
-  std::vector<Finding> all = model.doubts;
+  std::vector<Finding> all;
   for (const Rule& rule : rules()) {
     for (Finding& one : findings_of(rule, model)) {
       all.push_back(std::move(one));

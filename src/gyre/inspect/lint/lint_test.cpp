@@ -106,7 +106,7 @@ TEST(Lint, RulesHaveUniqueIdsAndEveryField) {
     EXPECT_FALSE(one.why.empty() || one.fix.empty() || one.source.empty()) << one.id;
     EXPECT_EQ(one.id.find('_'), std::string::npos) << one.id;
   }
-  EXPECT_EQ(ids.size(), 50U);
+  EXPECT_EQ(ids.size(), 55U);
 }
 
 const char* severity_name(Severity severity) {
