@@ -1,4 +1,4 @@
-"""Ten seconds of fuzzing for each reader of foreign files: config.json, GGUF, safetensors.
+"""Half a minute of fuzzing for each reader of foreign files: config.json, GGUF, safetensors.
 
 Builds the preset `fuzz` into build/fuzz (clang with libFuzzer; about a minute the first time), makes
 the seed corpus, runs the three targets side by side. Without such a clang it is counted as skipped.
@@ -53,7 +53,7 @@ def fuzz(program, corpus, seconds, findings):
 
 
 def main():
-    seconds = int(os.environ.get("GYRE_FUZZ_SECONDS", "10"))
+    seconds = int(os.environ.get("GYRE_FUZZ_SECONDS", "30"))
     folder = ROOT / "build" / "fuzz"
     with tempfile.TemporaryDirectory(prefix="gyre-fuzz-") as holder:
         holder = pathlib.Path(holder)
