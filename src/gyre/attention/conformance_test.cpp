@@ -20,6 +20,7 @@ namespace gyre::attention {
 namespace {
 
 using namespace testing;
+using position::PairLayout;
 using position::PlanRequest;
 using position::PositionPlan;
 
@@ -29,11 +30,13 @@ constexpr const char* kMasks[] = {
     "full",          "window:5", "dilated:3x2",     "window:4+global:2",
     "window:3/full", "chunk:6",  "chunk:4+global:1"};
 
-// A scheme with every option at its default. One that can take a run's frequencies is tested with a
-// run of kRequest's shape, and without one where it can do without.
+// A scheme with every option at its default, in a model of either pair layout. One that can take a
+// run's frequencies is tested with a run of kRequest's shape, and without one where it can do
+// without.
 struct Subject {
   std::string name;
   std::string spec;
+  PairLayout layout;
 };
 
 class Conformance : public ::testing::Test {
@@ -66,17 +69,21 @@ class Conformance : public ::testing::Test {
   std::vector<Subject> subjects() const {
     std::vector<Subject> out;
     for (const auto& info : position::schemes()) {
-      if (works_alone(info)) {
-        out.push_back({info.name, info.name});
-      }
-      if (takes_a_run(info)) {
-        out.push_back({info.name, info.name + ":from=" + run_.string()});
+      for (const PairLayout layout : {PairLayout::Halves, PairLayout::Interleaved}) {
+        if (works_alone(info)) {
+          out.push_back({info.name, info.name, layout});
+        }
+        if (takes_a_run(info)) {
+          out.push_back({info.name, info.name + ":from=" + run_.string(), layout});
+        }
       }
     }
     return out;
   }
   PositionPlan plan_of(const Subject& info, const std::string& mask = "full") const {
-    return position::make_plan(info.spec, mask, kRequest);
+    PlanRequest request = kRequest;
+    request.layout = info.layout;
+    return position::make_plan(info.spec, mask, request);
   }
 
   std::filesystem::path run_;

@@ -32,6 +32,9 @@ struct Problem {
     if (!fits) {
       throw Error(Code::Internal, "reference attention: sizes of q, k and positions do not fit");
     }
+    if (n_pairs > 0 && in.layout == position::PairLayout::Unstated) {
+      throw Error(Code::Internal, "reference attention: the pair layout is not stated");
+    }
   }
 
   // Factor on the dot product of query i: 1/sqrt(D), the layer's own, and the growth of the query.

@@ -20,7 +20,7 @@ struct ReferenceTensor {
 struct ReferenceInput {
   ReferenceTensor q, k, v;  // q has H heads and T tokens; k, v have G heads and S >= T tokens
   std::vector<int64_t> q_positions, k_positions;  // [T], [S] tokens
-  position::PairLayout layout = position::PairLayout::Halves;
+  position::PairLayout layout = position::PairLayout::Unstated;
   position::LayerPlan layer;  // everything in it is applied
 };
 

@@ -21,7 +21,7 @@ struct Rotation {
   at::Tensor key_cos, key_sin;  // of keys: the same tensors unless the layer decays
   at::Tensor decay;             // [P] float64, nats per token; undefined = none
   at::Tensor query_gain;        // [T] float64, factor on whole queries; undefined = none
-  position::PairLayout layout = position::PairLayout::Halves;
+  position::PairLayout layout = position::PairLayout::Unstated;
   double amplitude = 1.0;
   bool identity() const { return !theta.defined() && !query_gain.defined(); }
 };
@@ -30,6 +30,7 @@ struct Rotation {
 ///
 /// theta      [G, P] float64 with G = 1 or the number of key/value heads; undefined = no rotation
 /// positions  [T] int64
+/// layout     stated, unless nothing rotates
 /// dtype      at::kFloat, or at::kDouble for exact work
 Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
                        position::PairLayout layout, double amplitude, at::ScalarType dtype);

@@ -149,6 +149,8 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
     return rotation;
   }
   check(theta, positions, dtype);
+  TORCH_CHECK_VALUE(layout != position::PairLayout::Unstated,
+                    "rotation: the pair layout is not stated; say halves or interleaved");
   rotation.theta = theta.contiguous();
   const CosSin plain = angles(rotation.theta.detach(), rotation.positions);
   if (!layer.decay.empty()) {

@@ -15,8 +15,12 @@ namespace {
 
 using namespace testing;
 
-constexpr position::PlanRequest kRequest{
-    .n_layers = 1, .n_heads = 4, .n_kv_heads = 2, .head_dim = 16, .train_length = 0};
+constexpr position::PlanRequest kRequest{.n_layers = 1,
+                                         .n_heads = 4,
+                                         .n_kv_heads = 2,
+                                         .head_dim = 16,
+                                         .train_length = 0,
+                                         .layout = position::PairLayout::Halves};
 
 struct Outcome {
   at::Tensor out, dq, dk, dv;

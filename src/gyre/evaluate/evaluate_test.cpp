@@ -18,6 +18,7 @@ using testing::TempFolder;
 
 model::ModelConfig small_config() {
   model::ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 257;
   config.width = 32;
   config.layers = 2;

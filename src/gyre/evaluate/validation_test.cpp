@@ -27,6 +27,7 @@ data::Dataset make_dataset(const std::filesystem::path& folder,
 
 model::Transformer tiny_model() {
   model::ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 64;
   config.width = 32;
   config.layers = 2;

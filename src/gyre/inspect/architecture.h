@@ -31,7 +31,7 @@ struct Architecture {
   std::string encoding_key{};  // a text key: "absolute", "rope", "alibi", "nope"
   bool alibi_scaled = false;   // the bias is added before the division by sqrt(D)
 
-  position::PairLayout layout = position::PairLayout::Halves;
+  position::PairLayout layout = position::PairLayout::Unstated;
   std::string interleave_key{};  // a true/false key that chooses Interleaved
 
   double theta = 10000.0;

@@ -213,8 +213,4 @@ std::string number_text(double value) {
              : detail::format(value);
 }
 
-const char* layout_name(position::PairLayout layout) {
-  return layout == position::PairLayout::Halves ? "halves" : "interleaved";
-}
-
 }  // namespace gyre::inspect

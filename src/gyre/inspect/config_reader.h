@@ -71,6 +71,4 @@ class ConfigReader {
 
 /// "131072", "0.25", "1e+30": reads back exactly.
 std::string number_text(double value);
-const char* layout_name(position::PairLayout layout);
-
 }  // namespace gyre::inspect

@@ -67,9 +67,15 @@ std::string dims(const LayerKind& kind) {
   const int64_t P = kind.n_pairs();
   out += kind.rotary_dim == kind.head_dim ? ", all rotate" : str(", ", kind.rotary_dim, " rotate");
   out += str(": ", P, P == 1 ? " pair, " : " pairs, ", layout_name(kind.layout));
-  return out + (kind.layout == position::PairLayout::Halves
-                    ? str(" (0,", P, ") (1,", P + 1, ") ...")
-                    : " (0,1) (2,3) ...");
+  switch (kind.layout) {
+    case position::PairLayout::Halves:
+      return out + str(" (0,", P, ") (1,", P + 1, ") ...");
+    case position::PairLayout::Interleaved:
+      return out + " (0,1) (2,3) ...";
+    case position::PairLayout::Unstated:
+      return out + " (halves or interleaved, the file does not say)";
+  }
+  return out;
 }
 
 // First, second, slowest that rotates.

@@ -249,15 +249,18 @@ class Diff {
   // The converter permutes the q and k rows of "norm" families, so that a Hugging Face llama
   // (halves) is interleaved in its GGUF: the same rotation. Each reader knows which families.
   void compare_layout(const LayerKind& x, const LayerKind& y) {
-    if (x.layout == y.layout) {
+    if (x.layout == y.layout || x.n_pairs() == 0 || y.n_pairs() == 0) {
+      return;
+    }
+    const auto name = [](const LayerKind& kind) { return std::string(layout_name(kind.layout)); };
+    if (x.layout == PairLayout::Unstated || y.layout == PairLayout::Unstated) {
+      add(Severity::Note, "layout", "pair layout", name(x), name(y),
+          both("pair layout", name(x), name(y), "not compared, one side does not state it"));
       return;
     }
     const bool one_gguf = (a_.source == SourceKind::Gguf) != (b_.source == SourceKind::Gguf);
     const ResolvedModel& gguf = a_.source == SourceKind::Gguf ? a_ : b_;
     const LayerKind& in_gguf = a_.source == SourceKind::Gguf ? x : y;
-    const auto name = [](const LayerKind& kind) {
-      return std::string(kind.layout == PairLayout::Halves ? "halves" : "interleaved");
-    };
     if (one_gguf && in_gguf.layout == PairLayout::Interleaved && !is_unpermuted(gguf.model_type)) {
       add(Severity::Note, "layout", "pair layout", name(x), name(y),
           both("pair layout", name(x), name(y),

@@ -7,11 +7,11 @@
 
 namespace gyre::inspect {
 
-enum class GgufRotation { None, Interleaved, Halves };
+enum class GgufRotation { Unstated, None, Interleaved, Halves };
 
 struct GgufArchitecture {
   std::string_view name;  // general.architecture
-  GgufRotation rotation = GgufRotation::Halves;
+  GgufRotation rotation = GgufRotation::Unstated;
   // Windowed layers: every n-th layer sees everything, 0 = no layer has a window whatever the file
   // says. The full one is the last of each n, or the first.
   int64_t full_every = 0;

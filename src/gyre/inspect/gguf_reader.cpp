@@ -117,8 +117,7 @@ void set_rotation(const Reading& reading, bool windowed, LayerKind& kind) {
   const GgufFound<double>& base = windowed ? reading.local_base : reading.base;
   kind.base = base.value;
   kind.origins.push_back({"base", text_of(base.value), base.origin});
-  kind.origins.push_back({"layout", kind.layout == PairLayout::Halves ? "halves" : "interleaved",
-                          default_of(reading.rules)});
+  kind.origins.push_back({"layout", layout_name(kind.layout), default_of(reading.rules)});
   const bool scaled = !windowed || reading.rules.local_scaled;
   const bool divided = (!windowed || (scaled && !reading.rules.divisors_in_full_only)) &&
                        kind.rotary_dim == reading.shape.full.rotary;
@@ -175,6 +174,19 @@ void set_score_scale(const Reading& reading, LayerKind& kind) {
   }
 }
 
+PairLayout layout_of(GgufRotation rotation) {
+  switch (rotation) {
+    case GgufRotation::Interleaved:
+      return PairLayout::Interleaved;
+    case GgufRotation::Halves:
+      return PairLayout::Halves;
+    case GgufRotation::None:
+    case GgufRotation::Unstated:
+      return PairLayout::Unstated;
+  }
+  return PairLayout::Unstated;
+}
+
 LayerKind kind_of(const Reading& reading, const GgufGroup& group) {
   const GgufHead& head = group.windowed ? reading.shape.local : reading.shape.full;
   LayerKind kind;
@@ -184,8 +196,7 @@ LayerKind kind_of(const Reading& reading, const GgufGroup& group) {
   kind.n_kv_heads = group.n_kv_heads;
   kind.head_dim = head.dim;
   kind.rotary_dim = head.rotary;
-  kind.layout = reading.rules.rotation == GgufRotation::Interleaved ? PairLayout::Interleaved
-                                                                    : PairLayout::Halves;
+  kind.layout = layout_of(reading.rules.rotation);
   kind.origins.push_back(
       {"heads", str(group.n_heads, " over ", group.n_kv_heads), reading.shape.heads_origin});
   kind.origins.insert(kind.origins.end(), head.origins.begin(), head.origins.end());
@@ -208,7 +219,7 @@ void note(ResolvedModel& model, const std::string& field, const std::string& val
 void add_notes(Reading& reading, ResolvedModel& model) {
   GgufKeys& keys = reading.keys;
   if (!model.known_type) {
-    note(model, "layout", "halves",
+    note(model, "layout", "unstated",
          {OriginKind::Assumed, str("llama.cpp has no architecture ", model.model_type)});
   }
   if (!reading.rope.known_type()) {

@@ -137,7 +137,7 @@ std::string list_text(const std::vector<double>& values) {
 std::string common_spec(const LayerKind& kind) {
   return "base=" + text_of(kind.base) +
          (kind.rotary_dim < kind.head_dim ? str(",rotary=", kind.rotary_dim) : "") +
-         ",layout=" + (kind.layout == PairLayout::Halves ? "halves" : "interleaved");
+         ",layout=" + layout_name(kind.layout);
 }
 
 void name_plain(LayerKind& kind) {
@@ -153,7 +153,7 @@ void name_plain(LayerKind& kind) {
   }
   kind.scheme = "partial";
   kind.spec = str("partial:base=", text_of(kind.base), ",fraction=", text_of(fraction),
-                  ",layout=", kind.layout == PairLayout::Halves ? "halves" : "interleaved");
+                  ",layout=", layout_name(kind.layout));
 }
 
 void name_divided(const GgufRope& rope, const Bands& plain, LayerKind& kind) {
@@ -172,7 +172,7 @@ void name_divided(const GgufRope& rope, const Bands& plain, LayerKind& kind) {
     kind.spec = str(
         "proportional:base=", text_of(kind.base),
         ",p=", text_of((static_cast<double>(n_kept) + 0.5) / static_cast<double>(kind.n_pairs())),
-        ",layout=", kind.layout == PairLayout::Halves ? "halves" : "interleaved");
+        ",layout=", layout_name(kind.layout));
   } else {
     name_plain(kind);
     kind.spec.clear();  // no option holds a table of divisors

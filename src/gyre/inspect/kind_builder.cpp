@@ -145,6 +145,9 @@ class KindBuilder {
       kind_.layout = found->value ? PairLayout::Interleaved : PairLayout::Halves;
       origin = found->origin;
     }
+    if (kind_.layout == PairLayout::Unstated) {
+      origin = {OriginKind::Assumed, "no key says which channels form a pair; the class decides"};
+    }
     record("pair layout", layout_name(kind_.layout), origin);
   }
 

@@ -201,10 +201,9 @@ ResolvedModel read_run(const fs::path& folder) {
     plan.rotary_dim = learned.rotary_dim;
     origin = {OriginKind::Key, "frequencies.jsonl, last line"};
   }
-  common.origins = {{"frequencies", common.spec, origin},
-                    {"pair layout",
-                     plan.layout == position::PairLayout::Halves ? "halves" : "interleaved",
-                     {OriginKind::Key, "manifest.json plan.layout"}}};
+  common.origins = {
+      {"frequencies", common.spec, origin},
+      {"pair layout", layout_name(plan.layout), {OriginKind::Key, "manifest.json plan.layout"}}};
   model.kinds = kinds_of(plan, common);
   model.origins = {
       {"training length", str(model.max_length), {OriginKind::Key, "manifest.json train_length"}}};

@@ -48,7 +48,7 @@ struct LayerKind {
   int64_t rotary_dim = 0;  // R = 2P <= D
   double base = 0.0;       // 0 = no rotation
   double factor = 1.0;     // of the extension; 1 = none
-  position::PairLayout layout = position::PairLayout::Halves;
+  position::PairLayout layout = position::PairLayout::Unstated;
   position::LayerPlan plan;                // at prompts up to original_length
   std::vector<double> long_inv_freq;       // [P] when another table holds past original_length
   std::string length_rule;                 // "" = one table at every length, else the rule in words

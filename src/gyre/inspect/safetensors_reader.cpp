@@ -178,7 +178,7 @@ LayerKind kind_of(const ResolvedModel::Table& table, const Heads& heads) {
   kind.base = base_of(table.values, table.dtype);
   kind.plan.inv_freq = {table.values};
   if (kind.base > 0 && kind.rotary_dim == kind.head_dim) {
-    kind.spec = "rope:base=" + detail::format(kind.base) + ",layout=halves";
+    kind.spec = "rope:base=" + detail::format(kind.base);
   }
   kind.origins.push_back(
       {"frequencies", str(table.values.size(), " pairs"), {OriginKind::Tensor, table.name}});
@@ -188,7 +188,7 @@ LayerKind kind_of(const ResolvedModel::Table& table, const Heads& heads) {
        {OriginKind::Derived,
         kind.base > 0 ? "the stored table is geometric" : "the stored table is not geometric"}});
   kind.origins.push_back(
-      {"layout", "halves", {OriginKind::Assumed, "as in Hugging Face checkpoints"}});
+      {"layout", "unstated", {OriginKind::Assumed, "a table of frequencies does not say"}});
   return kind;
 }
 

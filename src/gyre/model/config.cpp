@@ -70,7 +70,8 @@ position::PlanRequest plan_request(const ModelConfig& config, int64_t train_leng
           .n_heads = config.heads,
           .n_kv_heads = config.n_kv_heads(),
           .head_dim = config.head_dim,
-          .train_length = train_length};
+          .train_length = train_length,
+          .layout = config.layout};
 }
 
 }  // namespace gyre::model

@@ -23,6 +23,7 @@ struct ModelConfig {
   int64_t hidden = 384;   // F, width of the MLP
   Norm norm = Norm::Rms;
   Mlp mlp = Mlp::SwiGlu;
+  position::PairLayout layout = position::PairLayout::Unstated;  // every preset states its own
   bool qk_norm = false;    // norm of q and k per head, before the rotation
   bool bias = false;       // biases in linear layers
   bool tied = true;        // output head = embedding
@@ -40,6 +41,7 @@ struct ModelConfig {
     v("hidden", hidden, "width of the MLP");
     v("norm", norm, "rms | layer");
     v("mlp", mlp, "swiglu | geglu | gelu");
+    v("layout", layout, "channels of a rotated pair: interleaved (0,1) or halves (0,D/2)");
     v("qk-norm", qk_norm, "normalise q and k per head before the rotation");
     v("bias", bias, "biases in linear layers");
     v("tied", tied, "output head shares the embedding");

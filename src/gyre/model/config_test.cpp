@@ -22,6 +22,7 @@ std::string error_of(ModelConfig config) {
 
 ModelConfig valid() {
   ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 257;
   return config;
 }

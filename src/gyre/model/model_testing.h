@@ -15,6 +15,7 @@ namespace gyre::model {
 
 inline ModelConfig small_config() {
   ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 19;
   config.width = 24;
   config.layers = 2;

@@ -15,6 +15,7 @@ Preset ladder(int64_t heads) {
   constexpr int64_t kVocab = 32'000;
   constexpr int64_t kTokensPerStep = 65'536;  // 32 sequences of 2048
   ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = kVocab;
   config.heads = heads;
   config.head_dim = kHeadDim;
@@ -40,6 +41,7 @@ Preset ladder(int64_t heads) {
 /// 10,000 steps of 512 sequences of 8192 tokens = 41.9 G tokens.
 Preset gemma2b_paper() {
   ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 256'128;
   config.width = 2048;
   config.layers = 18;
@@ -59,6 +61,7 @@ Preset gemma2b_paper() {
 
 Preset tiny() {
   ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 0;
   return {.name = "tiny",
           .summary = "width 128, 3 layers, 2 heads of 64: minutes on a CPU",

@@ -25,6 +25,9 @@ void check_plan(const ModelConfig& config, const position::PositionPlan& plan) {
                     "transformer: the position plan has head dim ", plan.head_dim, ", the model ",
                     config.head_dim);
   for (const position::LayerPlan& layer : plan.layers) {
+    TORCH_CHECK_VALUE(
+        layer.inv_freq.empty() || plan.layout != position::PairLayout::Unstated,
+        "transformer: the pair layout is not stated; say --layout halves or --layout interleaved");
     const auto groups = static_cast<int64_t>(layer.inv_freq.size());
     TORCH_CHECK_VALUE(groups <= 1 || groups == config.n_kv_heads(), "transformer: the plan has ",
                       groups, " frequency groups, expected 1 or ", config.n_kv_heads());

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "gyre.plan/1";
 
 template <class E>
-std::string name_of(E value) {
+const char* name_of(E value) {
   for (const auto& [known, text] : EnumNames<E>::list) {
     if (known == value) {
       return text;
@@ -228,6 +228,10 @@ std::string plan_to_json(const PositionPlan& plan) {
                   {"length_rule", plan.length_rule},
                   {"layers", std::move(layers)}};
   return json.dump();
+}
+
+const char* layout_name(PairLayout layout) {
+  return name_of(layout);
 }
 
 PositionPlan plan_from_json(const std::string& text, const std::string& owner) {

@@ -15,7 +15,8 @@ namespace gyre::position {
 ///   Interleaved  (0,1) (2,3) (4,5) (6,7)      GPT-J, GGUF "llama"
 ///   Halves       (0,4) (1,5) (2,6) (3,7)      GPT-NeoX, Hugging Face "llama"
 /// With a rotary_dim R < D the pairs lie in the leading R channels and the rest is copied.
-enum class PairLayout { Interleaved, Halves };
+/// There is no default: a plan of frequencies alone may leave it Unstated, nothing rotates by it.
+enum class PairLayout { Unstated, Interleaved, Halves };
 
 /// Which keys j a query i may see. Always causal (j <= i). A key is seen when
 ///   it is in reach: with a window, i - j < window * dilation and (i - j) % dilation == 0; with
@@ -67,7 +68,7 @@ struct LayerPlan {
 };
 
 struct PositionPlan {
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
   int64_t head_dim = 0;           // D
   int64_t rotary_dim = 0;         // R = 2P <= D, the leading channels that hold pairs
   std::vector<LayerPlan> layers;  // [N]
@@ -82,12 +83,16 @@ struct PositionPlan {
 /// What a scheme is asked for.
 struct PlanRequest {
   int64_t n_layers = 1;
-  int64_t n_heads = 1;       // H, query heads
-  int64_t n_kv_heads = 1;    // G
-  int64_t head_dim = 64;     // D
-  int64_t train_length = 0;  // tokens per training sequence; 0 = unknown
-  int64_t length = 0;        // tokens of the sequence at hand; 0 = train_length
+  int64_t n_heads = 1;                       // H, query heads
+  int64_t n_kv_heads = 1;                    // G
+  int64_t head_dim = 64;                     // D
+  int64_t train_length = 0;                  // tokens per training sequence; 0 = unknown
+  int64_t length = 0;                        // tokens of the sequence at hand; 0 = train_length
+  PairLayout layout = PairLayout::Unstated;  // of the model; a scheme's own `layout` goes before
 };
+
+/// "halves", "interleaved" or "unstated".
+const char* layout_name(PairLayout layout);
 
 /// Wavelength of a frequency in tokens, 2 pi / inv_freq; infinity for 0.
 double wavelength_tokens(double inv_freq);
@@ -106,6 +111,7 @@ std::vector<MaskSpec> parse_masks(std::string_view text, int64_t n_layers);
 template <>
 struct gyre::EnumNames<gyre::position::PairLayout> {
   static constexpr std::pair<gyre::position::PairLayout, const char*> list[] = {
+      {gyre::position::PairLayout::Unstated, "unstated"},
       {gyre::position::PairLayout::Interleaved, "interleaved"},
       {gyre::position::PairLayout::Halves, "halves"}};
 };

@@ -144,8 +144,7 @@ std::string kinds_table(const ResolvedModel& model) {
     const double amplitude = kind.plan.amplitude;
     table.row({escape(inspect::printable(kind.name)), inspect::ranges(kind.layers),
                escape(kind.scheme), whole(kind.head_dim), whole(kind.rotary_dim),
-               whole(kind.n_pairs()),
-               kind.layout == position::PairLayout::Halves ? "halves" : "interleaved",
+               whole(kind.n_pairs()), layout_name(kind.layout),
                kind.base > 0.0 ? short_number(kind.base) : "\u2013", fixed(amplitude, 6),
                fixed(amplitude * amplitude, 6),
                kind.plan.mask.window > 0  ? whole(kind.plan.mask.window)

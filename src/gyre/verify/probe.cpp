@@ -108,6 +108,7 @@ position::PlanRequest request_of(int64_t head_dim, int64_t n_heads, int64_t n_kv
   request.n_heads = n_heads;
   request.n_kv_heads = n_kv_heads;
   request.train_length = 2048;
+  request.layout = position::PairLayout::Halves;  // identities of pairing set the other one too
   return request;
 }
 

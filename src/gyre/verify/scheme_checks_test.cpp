@@ -37,6 +37,7 @@ TEST(CheckScheme, FaultsShow) {
 
 model::Transformer small_model(const std::string& scheme, const std::string& mask) {
   model::ModelConfig config;
+  config.layout = position::PairLayout::Halves;
   config.vocab = 23;
   config.width = 24;
   config.layers = 2;

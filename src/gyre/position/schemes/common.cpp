@@ -58,10 +58,14 @@ bool is_last_of_every(int64_t interval, size_t n) {
   return (static_cast<int64_t>(n) + 1) % interval == 0;
 }
 
+PairLayout stated_layout(PairLayout option, const PlanRequest& request) {
+  return option == PairLayout::Unstated ? request.layout : option;
+}
+
 PositionPlan rotary_plan(const PlanRequest& request, PairLayout layout,
                          const std::vector<double>& inv_freq, int64_t groups) {
   PositionPlan plan = unrotated_plan(request);
-  plan.layout = layout;
+  plan.layout = stated_layout(layout, request);
   plan.rotary_dim = 2 * static_cast<int64_t>(inv_freq.size());
   for (LayerPlan& layer : plan.layers) {
     layer.inv_freq.assign(static_cast<size_t>(groups), inv_freq);
@@ -71,6 +75,7 @@ PositionPlan rotary_plan(const PlanRequest& request, PairLayout layout,
 
 PositionPlan unrotated_plan(const PlanRequest& request) {
   PositionPlan plan;
+  plan.layout = request.layout;
   plan.head_dim = request.head_dim;
   plan.layers.resize(static_cast<size_t>(request.n_layers));
   return plan;

@@ -31,6 +31,9 @@ std::vector<double> proportional_bands(std::string_view scheme, double base, dou
 /// Whether layer n is the last of its group of `interval`: n = interval-1, 2*interval-1, ...
 bool is_last_of_every(int64_t interval, size_t n);
 
+/// The scheme's own `layout` option where it is stated, else the model's.
+PairLayout stated_layout(PairLayout option, const PlanRequest& request);
+
 /// n_layers layers that rotate alike.
 ///
 /// inv_freq  [P]; the pairs lie in the leading 2P channels

@@ -8,12 +8,13 @@ namespace {
 
 struct Options {
   std::string from;
-  PairLayout layout = PairLayout::Halves;  // frequencies do not depend on it; free to differ
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("from", from, "run directory whose last frequencies are used");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

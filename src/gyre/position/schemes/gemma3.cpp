@@ -12,7 +12,7 @@ struct Options {
   int64_t window = 1024;  // tokens, own included; 512 in the 1B model
   double global_base = 1000000.0;
   double factor = 8.0;  // of global layers; 1 in the 1B model
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
@@ -21,7 +21,8 @@ struct Options {
     v("window", window, "keys seen in those layers, own included; 0 = all");
     v("global_base", global_base, "base of global layers");
     v("factor", factor, "frequencies of global layers are divided by this; 1 or more");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

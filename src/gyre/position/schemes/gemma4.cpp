@@ -13,7 +13,7 @@ struct Options {
   double global_base = 1000000.0;
   double p = 0.25;  // fraction of pairs that rotate in global layers
   double factor = 1.0;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
@@ -23,7 +23,8 @@ struct Options {
     v("global_base", global_base, "base of global layers");
     v("p", p, "fraction of pairs that rotate in global layers, 0 to 1");
     v("factor", factor, "frequencies of global layers are divided by this; 1 or more");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

@@ -9,10 +9,10 @@ namespace {
 struct Options {
   int64_t interval = 4;
   double base = 500000.0;
-  int64_t chunk = 8192;                         // tokens
-  double growth = 0.1;                          // per e-fold of positions beyond the floor
-  double floor = 8192.0;                        // tokens
-  PairLayout layout = PairLayout::Interleaved;  // as Llama 4 stores its heads
+  int64_t chunk = 8192;   // tokens
+  double growth = 0.1;    // per e-fold of positions beyond the floor
+  double floor = 8192.0;  // tokens
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
@@ -21,7 +21,8 @@ struct Options {
     v("chunk", chunk, "tokens per chunk of the others; 0 = all keys");
     v("growth", growth, "unrotated layers: queries times 1 + growth ln(1 + floor((i+1)/floor))");
     v("floor", floor, "tokens up to which queries are not raised; above 0");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

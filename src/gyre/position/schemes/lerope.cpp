@@ -31,7 +31,7 @@ struct Options {
   // loss spike in the first steps of the default study and 0.03 nats more at its end than 0.005.
   double lr = 5e-3;
   double clip = 1.0;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
@@ -40,7 +40,8 @@ struct Options {
       "one alpha per pair for: all layers and heads, each layer, each key/value head");
     v("lr", lr, "peak learning rate of alpha, nats per step");
     v("clip", clip, "largest norm of alpha's own gradient; 0 = no clipping");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

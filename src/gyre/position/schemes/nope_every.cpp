@@ -7,13 +7,14 @@ namespace {
 struct Options {
   int64_t interval = 4;
   double base = 10000.0;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("interval", interval, "layers interval-1, 2*interval-1, .. do not rotate");
     v("base", base, "band m of the others turns base^(-2m/D) rad per token");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

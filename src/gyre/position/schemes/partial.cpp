@@ -11,13 +11,14 @@ namespace {
 struct Options {
   double base = 10000.0;
   double fraction = 0.75;  // of the head's channels, (0, 1]
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("base", base, "band m turns base^(-2m/R) rad per token");
     v("fraction", fraction, "leading part of the channels that rotates, 0 to 1; R = 2*int(f*D/2)");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,R/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,R/2); unstated = the model\'s");
   }
 };
 

@@ -26,14 +26,15 @@ struct Options {
   double base = 10000.0;
   double p = 0.75;     // fraction of pairs that rotate, [0, 1]; 0.75 is the paper's best arm
   Cut cut = Cut::Low;  // which frequencies are dropped
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("base", base, "band m turns base^(-2m/D) rad per token");
     v("p", p, "fraction of pairs that rotate, 0 to 1; exactly int(p*D/2) pairs");
     v("cut", cut, "dropped frequencies: low (slowest) or high (fastest)");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

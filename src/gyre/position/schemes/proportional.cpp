@@ -9,14 +9,15 @@ struct Options {
   double base = 1000000.0;  // Gemma 4, global layers
   double p = 0.25;          // fraction of pairs that rotate, [0, 1]
   double factor = 1.0;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("base", base, "band m turns base^(-2m/D) rad per token before the division");
     v("p", p, "fraction of pairs that rotate, 0 to 1; exactly int(p*D/2) pairs");
     v("factor", factor, "every frequency is divided by this; 1 or more");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

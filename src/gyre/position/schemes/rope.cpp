@@ -5,13 +5,14 @@ namespace gyre::position {
 namespace {
 
 struct Options {
-  double base = 10000.0;                   // wavelength of pair m is 2 pi base^(2m/D) tokens
-  PairLayout layout = PairLayout::Halves;  // as Hugging Face models store their heads
+  double base = 10000.0;  // wavelength of pair m is 2 pi base^(2m/D) tokens
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("base", base, "band m turns base^(-2m/D) rad per token");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 

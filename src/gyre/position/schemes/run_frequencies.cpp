@@ -72,7 +72,7 @@ PositionPlan run_plan(std::string_view scheme, const std::string& run, PairLayou
                 " layers, this model has ", request.n_layers);
   }
   PositionPlan plan = unrotated_plan(request);
-  plan.layout = layout;
+  plan.layout = stated_layout(layout, request);
   for (size_t n = 0; n < plan.layers.size(); ++n) {
     const auto& groups = layers[n_layers == 1 ? 0 : n];
     check_layer(scheme, groups, request, path);

@@ -21,7 +21,7 @@ struct ExtendedOptions {
   double base = 10000.0;
   int64_t rotary = 0;  // R; 0 = the whole head
   std::string from;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
@@ -29,7 +29,8 @@ struct ExtendedOptions {
       "band m turns base^(-2m/R) rad per token before the change; the ruler of `from`");
     v("rotary", rotary, "leading channels that rotate, R; 0 = the whole head");
     v("from", from, "run directory whose last frequencies are extended instead of the base's");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,R/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,R/2); unstated = the model\'s");
   }
 };
 

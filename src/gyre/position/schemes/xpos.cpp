@@ -11,14 +11,15 @@ struct Options {
   double base = 10000.0;
   double scale_base = 512.0;  // tokens
   double gamma = 0.4;
-  PairLayout layout = PairLayout::Halves;
+  PairLayout layout = PairLayout::Unstated;
 
   template <class V>
   void fields(V& v) {
     v("base", base, "band m turns base^(-2m/D) rad per token");
     v("scale_base", scale_base, "tokens over which band m's score falls by its zeta_m; above 0");
     v("gamma", gamma, "zeta_m = (2m/D + gamma)/(1 + gamma); above 0");
-    v("layout", layout, "channels of a pair: interleaved (0,1) or halves (0,D/2)");
+    v("layout", layout,
+      "channels of a pair: interleaved (0,1) or halves (0,D/2); unstated = the model\'s");
   }
 };
 
