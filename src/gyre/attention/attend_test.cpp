@@ -157,7 +157,6 @@ struct Errors {
     EXPECT_LE(k, 2 * other.k + 1e-6) << name << ": dk";
     EXPECT_LE(v, 2 * other.v + 1e-6) << name << ": dv";
     EXPECT_LE(theta, 2 * other.theta + 1e-6) << name << ": dtheta";
-                out / other.out, q / other.q, k / other.k, v / other.v, theta / other.theta);
   }
 };
 
@@ -166,51 +165,50 @@ void expect_within_twice_torch(const Case& one, at::ScalarType dtype) {
   Errors theirs;
   std::map<Isa, Errors> mine;
   for (const uint64_t seed : {61, 62, 63, 64}) {
-                const Batch batch = random_batch(one.shape, seed, dtype);
-                const Outcome expected = reference(batch, one);
-                theirs.raise(torchs(batch, one, composite_attention), expected);
-                theirs.raise(torchs(batch, one, torch_attention), expected);
-                for (const Isa level : usable_isas()) {
-                  const AtLevel at_level(level);
-                  mine[level].raise(ours(batch, one), expected);
-                }
+    const Batch batch = random_batch(one.shape, seed, dtype);
+    const Outcome expected = reference(batch, one);
+    theirs.raise(torchs(batch, one, composite_attention), expected);
+    theirs.raise(torchs(batch, one, torch_attention), expected);
+    for (const Isa level : usable_isas()) {
+      const AtLevel at_level(level);
+      mine[level].raise(ours(batch, one), expected);
+    }
   }
   for (const auto& [level, errors] : mine) {
-                errors.expect_within_twice(theirs, name + isa_name(level));
+    errors.expect_within_twice(theirs, name + isa_name(level));
   }
 }
 
 TEST(Attend, Float32IsWithinTwiceTorchsErrorAtEveryLevel) {
   const OneThread quick;
   for (Case one : kCases) {
-                one.amplitude = 1.0;
-                expect_within_twice_torch(one, at::kFloat);
+    one.amplitude = 1.0;
+    expect_within_twice_torch(one, at::kFloat);
   }
 }
 
 TEST(Attend, Bfloat16IsWithinTwiceTorchsErrorAtEveryLevel) {
   const OneThread quick;
   for (Case one : kCases) {
-                one.amplitude = 1.0;
-                expect_within_twice_torch(one, at::kBFloat16);
+    one.amplitude = 1.0;
+    expect_within_twice_torch(one, at::kBFloat16);
   }
 }
 
 TEST(Attend, TorchsTilesGiveTheSameAsOurs) {
   const OneThread quick;
   if (isa() < Isa::Avx512Bf16) {
-                GTEST_SKIP() << "bfloat16 tiles need avx512_bf16, this machine has "
-                             << isa_name(isa());
+    GTEST_SKIP() << "bfloat16 tiles need avx512_bf16, this machine has " << isa_name(isa());
   }
   for (const Case& one : kCases) {
-                const Batch batch = random_batch(one.shape, 53, at::kBFloat16);
-                const Outcome own = ours(batch, one);
-                cpu::use_torch_tiles(true);
-                const Outcome other = ours(batch, one);
-                cpu::use_torch_tiles(false);
-                // Sums in another order: one rounding of bfloat16 values of order 1.
-                expect_near(other.out, own.out, 0.02, 0.01, name_of(one) + ": out");
-                expect_near(other.k, own.k, 0.1, 0.02, name_of(one) + ": dk");
+    const Batch batch = random_batch(one.shape, 53, at::kBFloat16);
+    const Outcome own = ours(batch, one);
+    cpu::use_torch_tiles(true);
+    const Outcome other = ours(batch, one);
+    cpu::use_torch_tiles(false);
+    // Sums in another order: one rounding of bfloat16 values of order 1.
+    expect_near(other.out, own.out, 0.02, 0.01, name_of(one) + ": out");
+    expect_near(other.k, own.k, 0.1, 0.02, name_of(one) + ": dk");
   }
 }
 
@@ -219,26 +217,25 @@ TEST(Attend, PackedDocumentsEqualDocumentsAlone) {
   const OneThread quick;
   const std::vector<int64_t> begins{0, 5, 70, 71}, ends{5, 70, 71, 100};
   for (Case one : kCases) {
-                one.shape.T = one.shape.S = 100;
-                one.shape.B = 1;
-                if (one.mask.n_global > 0 || one.mask.chunk > 0) {
-                  continue;  // counted from the row's first token, not the document's
-                }
-                const Batch batch = random_batch(one.shape, 54);
-                at::Tensor first = at::full({1, 100}, 0, at::kLong);
-                std::vector<at::Tensor> alone;
-                const at::Tensor theta = theta_tensor(layer_of(one).inv_freq);
-                for (size_t d = 0; d < begins.size(); ++d) {
-                  const int64_t n = ends[d] - begins[d];
-                  first.narrow(1, begins[d], n).fill_(begins[d]);
-                  const auto cut = [&](const at::Tensor& x) { return x.narrow(2, begins[d], n); };
-                  alone.push_back(attend(cut(batch.q), cut(batch.k), cut(batch.v),
-                                         table(theta, n, one, at::kDouble), layer_of(one)));
-                }
-                const at::Tensor row =
-                    attend(batch.q, batch.k, batch.v, table(theta, 100, one, at::kDouble),
-                           layer_of(one), first);
-                expect_near(row, at::cat(alone, 2), 1e-11, 0, name_of(one));
+    one.shape.T = one.shape.S = 100;
+    one.shape.B = 1;
+    if (one.mask.n_global > 0 || one.mask.chunk > 0) {
+      continue;  // counted from the row's first token, not the document's
+    }
+    const Batch batch = random_batch(one.shape, 54);
+    at::Tensor first = at::full({1, 100}, 0, at::kLong);
+    std::vector<at::Tensor> alone;
+    const at::Tensor theta = theta_tensor(layer_of(one).inv_freq);
+    for (size_t d = 0; d < begins.size(); ++d) {
+      const int64_t n = ends[d] - begins[d];
+      first.narrow(1, begins[d], n).fill_(begins[d]);
+      const auto cut = [&](const at::Tensor& x) { return x.narrow(2, begins[d], n); };
+      alone.push_back(attend(cut(batch.q), cut(batch.k), cut(batch.v),
+                             table(theta, n, one, at::kDouble), layer_of(one)));
+    }
+    const at::Tensor row = attend(batch.q, batch.k, batch.v, table(theta, 100, one, at::kDouble),
+                                  layer_of(one), first);
+    expect_near(row, at::cat(alone, 2), 1e-11, 0, name_of(one));
   }
 }
 
@@ -263,21 +260,19 @@ TEST(Attend, LeftPaddingChangesNothingAndGetsNoGradient) {
 TEST(Attend, OnePackedProjectionEqualsItsParts) {
   const OneThread quick;
   for (const Case& one : kCases) {
-                const Shape& s = one.shape;
-                const Batch batch = random_batch(s, 56);
-                const auto row = [](const at::Tensor& x) { return x.transpose(1, 2).flatten(2); };
-                const at::Tensor qkv =
-                    at::cat({row(batch.q), row(batch.k), row(batch.v)}, 2).requires_grad_();
-                const at::Tensor theta = theta_tensor(layer_of(one).inv_freq).requires_grad_();
-                const at::Tensor out = attend_packed(
-                    qkv, s.H, s.G, table(theta, s.T, one, at::kDouble), layer_of(one));
-                const auto grads =
-                    torch::autograd::grad({(out * row(batch.weight)).sum()}, {qkv, theta});
-                const Outcome parts = ours(batch, one);
-                expect_near(out, row(parts.out), 0, 0, name_of(one));
-                expect_near(grads[0], at::cat({row(parts.q), row(parts.k), row(parts.v)}, 2), 0, 0,
-                            name_of(one));
-                expect_near(grads[1], parts.theta, 0, 0, name_of(one));
+    const Shape& s = one.shape;
+    const Batch batch = random_batch(s, 56);
+    const auto row = [](const at::Tensor& x) { return x.transpose(1, 2).flatten(2); };
+    const at::Tensor qkv = at::cat({row(batch.q), row(batch.k), row(batch.v)}, 2).requires_grad_();
+    const at::Tensor theta = theta_tensor(layer_of(one).inv_freq).requires_grad_();
+    const at::Tensor out =
+        attend_packed(qkv, s.H, s.G, table(theta, s.T, one, at::kDouble), layer_of(one));
+    const auto grads = torch::autograd::grad({(out * row(batch.weight)).sum()}, {qkv, theta});
+    const Outcome parts = ours(batch, one);
+    expect_near(out, row(parts.out), 0, 0, name_of(one));
+    expect_near(grads[0], at::cat({row(parts.q), row(parts.k), row(parts.v)}, 2), 0, 0,
+                name_of(one));
+    expect_near(grads[1], parts.theta, 0, 0, name_of(one));
   }
 }
 
@@ -293,34 +288,34 @@ class Threads : public ::testing::TestWithParam<int> {
 // One sequence of three heads: too few for two or four threads, so units are split.
 TEST_P(Threads, SplitWorkGivesTheSameEveryTime) {
   for (const position::MaskSpec& mask : {position::MaskSpec{}, position::MaskSpec{9, 3, 5}}) {
-                const Case one{{.B = 1, .H = 6, .G = 3, .T = 140, .S = 140, .D = 16},
-                               8,
-                               3,
-                               PairLayout::Halves,
-                               mask,
-                               true};
-                const Batch exact = random_batch(one.shape, 57);
-                const Outcome expected = reference(exact, one), actual = ours(exact, one);
-                expect_near(actual.out, expected.out, 1e-12);
-                expect_near(actual.q, expected.q, 1e-11);
-                expect_near(actual.k, expected.k, 1e-11);
-                expect_near(actual.v, expected.v, 1e-11);
-                expect_near(actual.theta, expected.theta, 1e-9, 1e-11);
-                const Batch batch = random_batch(one.shape, 57, at::kBFloat16);
-                const Outcome first = ours(batch, one), second = ours(batch, one);
-                EXPECT_TRUE(at::equal(first.q, second.q) && at::equal(first.k, second.k) &&
-                            at::equal(first.theta, second.theta));
+    const Case one{{.B = 1, .H = 6, .G = 3, .T = 140, .S = 140, .D = 16},
+                   8,
+                   3,
+                   PairLayout::Halves,
+                   mask,
+                   true};
+    const Batch exact = random_batch(one.shape, 57);
+    const Outcome expected = reference(exact, one), actual = ours(exact, one);
+    expect_near(actual.out, expected.out, 1e-12);
+    expect_near(actual.q, expected.q, 1e-11);
+    expect_near(actual.k, expected.k, 1e-11);
+    expect_near(actual.v, expected.v, 1e-11);
+    expect_near(actual.theta, expected.theta, 1e-9, 1e-11);
+    const Batch batch = random_batch(one.shape, 57, at::kBFloat16);
+    const Outcome first = ours(batch, one), second = ours(batch, one);
+    EXPECT_TRUE(at::equal(first.q, second.q) && at::equal(first.k, second.k) &&
+                at::equal(first.theta, second.theta));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Attend, Threads, ::testing::Values(1, 2, 3, 4));
 
 void expect_value_error(const std::function<void()>& act, const std::string& text) {
   try {
-                act();
-                FAIL() << "no error; expected: " << text;
+    act();
+    FAIL() << "no error; expected: " << text;
   } catch (const c10::ValueError& e) {
-                EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
-                    << e.what_without_backtrace();
+    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
+        << e.what_without_backtrace();
   }
 }
 
