@@ -19,7 +19,8 @@ struct Setup {
   std::string device = "cpu";
   // Programs with their leading arguments; empty = that side is left out.
   std::vector<std::string> train_peer, attention_peer;  // PyTorch
-  std::vector<std::string> own;  // this program, for peak memory in a process of its own
+  // This program as such a server, for peak memory in a process of its own.
+  std::vector<std::string> own_training, own_attention;
 };
 
 Record run_train(const TrainShape& shape, const TrainRun& run, const Setup& setup);

@@ -21,7 +21,8 @@ constexpr int64_t kSteps = 2;
 
 void training_row(const TrainShape& shape, const Setup& setup, Record& record) {
   const std::string words = "bf16 learned";
-  const Peak ours = peak_of(train_command(setup.own, shape, setup), words, kSteps, setup.limits);
+  const Peak ours =
+      peak_of(train_command(setup.own_training, shape, setup), words, kSteps, setup.limits);
   const Peak eager =
       peak_of(train_command(setup.train_peer, shape, setup), words, kSteps, setup.limits);
   record.rows.push_back(memory_row(str("training step, ", words, ", width ", shape.width, ", ",

@@ -36,7 +36,7 @@ struct TrainRun {
   std::vector<std::string> modes = {"bf16", "bf16-compile"};
   Rope rope = Rope::Both;
   int64_t pairs = 20;
-  bool profile = false;
+  bool profile = false;  // also time per operator of ours
   int64_t steps = 7;
 
   template <class V>
@@ -44,7 +44,6 @@ struct TrainRun {
     v("modes", modes, "what PyTorch runs: fp32, bf16, fp32-compile, bf16-compile");
     v("rope", rope, "frequencies: fixed | learned | both, and what learning costs");
     v("pairs", pairs, "further pairs of learned and fixed steps behind that ratio");
-    v("profile", profile, "also time per operator of ours and its distance to the roofline");
   }
 };
 
@@ -71,7 +70,6 @@ AttentionShape length_shape();
 AttentionShape memory_shape();
 
 struct Limits {
-  bool peer = true;
   std::string python;
   int64_t start_limit_s = 600;
   double step_limit_s = 60;
@@ -79,7 +77,6 @@ struct Limits {
 
   template <class V>
   void fields(V& v) {
-    v("peer", peer, "measure PyTorch beside ours; --no-peer leaves it out");
     v("python", python, "Python with torch for the peer (default: GYRE_PYTHON, .venv, python3)");
     v("start-limit-s", start_limit_s, "longest wait for a peer's first step (it may compile), s");
     v("step-limit-s", step_limit_s, "a case whose step would take longer is left out, s");

@@ -220,7 +220,7 @@ std::string to_text(const Record& record) {
       {"what", "ours", "peer", "ratio (95 %)", "unit", "ratio is", "peer is", ""}};
   for (const Row& row : record.rows) {
     rows.push_back({row.what, cell(row.ours), cell(row.peer), ratio_cell(row), row.unit,
-                    row.ratio_is, row.peer_name, row.note});
+                    row.peer_name.empty() ? "" : row.ratio_is, row.peer_name, row.note});
   }
   out += aligned(rows, 4);
   if (!record.profile.empty()) {

@@ -283,7 +283,7 @@ void TrainBench::memory_rows(Record& record) {
   }
   prepare("peak memory, ours");
   const Peak ours =
-      peak_of(train_command(setup_.own, shape_, setup_), words, kSteps, setup_.limits);
+      peak_of(train_command(setup_.own_training, shape_, setup_), words, kSteps, setup_.limits);
   prepare("peak memory, PyTorch");
   const Peak eager =
       peak_of(train_command(setup_.train_peer, shape_, setup_), words, kSteps, setup_.limits);

@@ -44,7 +44,7 @@ struct BenchVerb {
   bench::AttentionShape attention;
   bench::Limits limits;
   BothFlags both;
-  bool quick = false, force = false, serve = false;
+  bool quick = false, no_peer = false, force = false, serve = false;
 };
 
 /// What each benchmark does when no flag says otherwise.
@@ -132,12 +132,13 @@ bench::Setup setup_of(const BenchVerb& verb) {
   setup.threads = at::get_num_threads();
   setup.device = verb.common.device;
   const std::string own = bench::own_program().string();
-  if (verb.limits.peer) {
+  if (!verb.no_peer) {
     const bench::PeerPlace place = bench::find_peer(verb.limits.python);
     setup.train_peer = {place.python, (place.scripts / "torch_train.py").string()};
     setup.attention_peer = {place.python, (place.scripts / "torch_attention.py").string()};
   }
-  setup.own = {own, "bench"};
+  setup.own_training = {own, "bench", "train"};
+  setup.own_attention = {own, "bench", "attention"};
   return setup;
 }
 
@@ -220,7 +221,11 @@ Action add_bench(CLI::App& app) {
   verb->options.add(app, "Model of train and memory (overrides the preset)",
                     fields_of(verb->shape));
   verb->options.add(app, "Train", fields_of(verb->run));
+  app.add_flag("--profile", verb->run.profile,
+               "also time per operator of ours and its distance to the roofline")
+      ->group("Train");
   verb->options.add(app, "Attention, length and memory", fields_of(verb->attention));
+  app.add_flag("--no-peer", verb->no_peer, "measure ours alone")->group("Peer and limits");
   verb->options.add(app, "Peer and limits", fields_of(verb->limits));
   app.add_flag("--quick", verb->quick, "tiny shapes, two rounds: shows that it works, not how fast")
       ->group("General");
