@@ -21,16 +21,16 @@ namespace {
 
 class AttentionBench {
  public:
-  AttentionBench(const AttentionShape& shape, const Setup& setup, bool with_memory)
+  AttentionBench(const AttentionShape& shape, const Contest& contest, bool with_memory)
       : shape_(shape),
-        setup_(setup),
+        contest_(contest),
         with_memory_(with_memory),
         cases_(cases_of(shape)),
         progress_(with_memory ? "bench length" : "bench attention",
                   static_cast<int64_t>(cases_.size()), "case") {}
 
   void run(Record& record) {
-    if (!setup_.attention_peer.empty()) {
+    if (!contest_.attention_peer.empty()) {
       start_peer();
       record.machine.peer = peer_->name();
     }
@@ -41,15 +41,15 @@ class AttentionBench {
 
  private:
   void start_peer() {
-    peer_ = std::make_unique<Server>(attention_command(setup_.attention_peer, shape_, setup_),
-                                     setup_.limits);
+    peer_ = std::make_unique<Server>(attention_command(contest_.attention_peer, shape_, contest_),
+                                     contest_.limits);
   }
   void measure(const AttentionCase& each, Record& record);
   /// Why the peer leaves this case out, "" = it ran; its times are in `side`.
   std::string add_peer(const AttentionCase& each, std::vector<Side>& sides);
 
   AttentionShape shape_;
-  Setup setup_;
+  Contest contest_;
   bool with_memory_;
   std::vector<AttentionCase> cases_;
   Progress progress_;
@@ -62,9 +62,9 @@ std::string AttentionBench::add_peer(const AttentionCase& each, std::vector<Side
   if (peer_ == nullptr) {
     return "";
   }
-  std::string why = over_memory(each, setup_.limits);
+  std::string why = over_memory(each, contest_.limits);
   if (why.empty()) {
-    why = peer_times_.over(each, setup_.limits.step_limit_s);
+    why = peer_times_.over(each, contest_.limits.step_limit_s);
   }
   if (!why.empty()) {
     return why;
@@ -87,9 +87,9 @@ void AttentionBench::measure(const AttentionCase& each, Record& record) {
   progress_.update(done_++, case_title(each));
   std::vector<Side> sides;
   std::unique_ptr<OurAttention> ours;
-  const std::string why_ours = our_times_.over(each, setup_.limits.step_limit_s);
+  const std::string why_ours = our_times_.over(each, contest_.limits.step_limit_s);
   if (why_ours.empty()) {
-    ours = std::make_unique<OurAttention>(each, at::Device(setup_.device));
+    ours = std::make_unique<OurAttention>(each, at::Device(contest_.device));
     sides.push_back({"ours", [&ours] { return ours->timed_ms(); }, {}});
   }
   const std::string why_peer = add_peer(each, sides);
@@ -107,13 +107,13 @@ void AttentionBench::measure(const AttentionCase& each, Record& record) {
   record.rows.push_back(std::move(row));
   if (with_memory_) {
     ours.reset();
-    record.rows.push_back(attention_memory_row(each, setup_, why_ours, why_peer));
+    record.rows.push_back(attention_memory_row(each, contest_, why_ours, why_peer));
   }
 }
 
-Record measured(const char* what, const AttentionShape& shape, const Setup& setup) {
+Record measured(const char* what, const AttentionShape& shape, const Contest& contest) {
   check(shape);
-  check(setup.limits);
+  check(contest.limits);
   train::keep_freed_memory();
   const bool with_memory = std::string(what) == "length";
   Record record;
@@ -122,18 +122,18 @@ Record measured(const char* what, const AttentionShape& shape, const Setup& setu
                      ": rotation and attention, forward and backward, batch ", shape.batch, ", ",
                      shape.heads, " heads, ", shape.dtype);
   record.machine = describe_machine();
-  AttentionBench(shape, setup, with_memory).run(record);
+  AttentionBench(shape, contest, with_memory).run(record);
   return record;
 }
 
 }  // namespace
 
-Record run_attention(const AttentionShape& shape, const Setup& setup) {
-  return measured("attention", shape, setup);
+Record run_attention(const AttentionShape& shape, const Contest& contest) {
+  return measured("attention", shape, contest);
 }
 
-Record run_length(const AttentionShape& shape, const Setup& setup) {
-  return measured("length", shape, setup);
+Record run_length(const AttentionShape& shape, const Contest& contest) {
+  return measured("length", shape, contest);
 }
 
 }  // namespace gyre::bench

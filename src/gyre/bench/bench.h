@@ -12,7 +12,7 @@
 namespace gyre::bench {
 
 /// Who is measured against whom.
-struct Setup {
+struct Contest {
   Limits limits;
   bool quick = false;  // for tests: sizes of peaks are small too
   int64_t threads = 1;
@@ -23,11 +23,12 @@ struct Setup {
   std::vector<std::string> own_training, own_attention;
 };
 
-Record run_train(const TrainShape& shape, const TrainRun& run, const Setup& setup);
-Record run_attention(const AttentionShape& shape, const Setup& setup);
-Record run_memory(const TrainShape& training, const AttentionShape& attention, const Setup& setup);
+Record run_train(const TrainShape& shape, const TrainRun& run, const Contest& contest);
+Record run_attention(const AttentionShape& shape, const Contest& contest);
+Record run_memory(const TrainShape& training, const AttentionShape& attention,
+                  const Contest& contest);
 /// run_attention at many lengths, with the peak memory of every case.
-Record run_length(const AttentionShape& shape, const Setup& setup);
+Record run_length(const AttentionShape& shape, const Contest& contest);
 
 /// Our side as a server (peer.h); used by run_* for peak memory.
 void serve_training(const TrainShape& shape, const std::string& device);

@@ -100,7 +100,7 @@ std::string over_memory(const AttentionCase& each, const Limits& limits) {
                           : "";
 }
 
-Row attention_memory_row(const AttentionCase& each, const Setup& setup,
+Row attention_memory_row(const AttentionCase& each, const Contest& contest,
                          const std::string& why_not_ours, const std::string& why_not_peer) {
   AttentionShape shape;
   shape.batch = each.batch;
@@ -109,12 +109,12 @@ Row attention_memory_row(const AttentionCase& each, const Setup& setup,
   const std::string words = case_words(each);
   const auto peak = [&](const Command& program, const std::string& why_not) {
     return why_not.empty()
-               ? peak_of(attention_command(program, shape, setup), words, 1, setup.limits)
+               ? peak_of(attention_command(program, shape, contest), words, 1, contest.limits)
                : Peak();
   };
-  Row row =
-      memory_row("peak memory, " + case_title(each), setup.attention_peer.empty() ? "" : "SDPA",
-                 peak(setup.own_attention, why_not_ours), peak(setup.attention_peer, why_not_peer));
+  Row row = memory_row(
+      "peak memory, " + case_title(each), contest.attention_peer.empty() ? "" : "SDPA",
+      peak(contest.own_attention, why_not_ours), peak(contest.attention_peer, why_not_peer));
   row.series = series_of(each);
   row.x = static_cast<double>(each.length);
   const std::string why = left_out(why_not_ours, why_not_peer);

@@ -39,7 +39,7 @@ double expected_peer_gib(const AttentionCase& each);
 
 /// Peak memory of this case, each side in a process of its own. A side with a reason not to run is
 /// left out, and the row's note says why.
-Row attention_memory_row(const AttentionCase& each, const Setup& setup,
+Row attention_memory_row(const AttentionCase& each, const Contest& contest,
                          const std::string& why_not_ours, const std::string& why_not_peer);
 
 /// "ours left out: ...; peer left out: ..." from the reasons that are not empty.

@@ -7,7 +7,7 @@
 
 namespace gyre::bench {
 
-Command train_command(const Command& program, const TrainShape& shape, const Setup& setup) {
+Command train_command(const Command& program, const TrainShape& shape, const Contest& contest) {
   Command out = program;
   if (program.empty()) {
     return out;
@@ -18,18 +18,19 @@ Command train_command(const Command& program, const TrainShape& shape, const Set
   }
   for (const std::string& each :
        {str("--batch=", shape.batch), str("--head-dim=", shape.head_dim),
-        str("--threads=", setup.threads), "--device=" + setup.device, std::string("--serve")}) {
+        str("--threads=", contest.threads), "--device=" + contest.device, std::string("--serve")}) {
     out.push_back(each);
   }
   return out;
 }
 
-Command attention_command(const Command& program, const AttentionShape& shape, const Setup& setup) {
+Command attention_command(const Command& program, const AttentionShape& shape,
+                          const Contest& contest) {
   Command out = program;
   if (!program.empty()) {
-    for (const std::string& each :
-         {str("--batch=", shape.batch), str("--heads=", shape.heads), "--dtype=" + shape.dtype,
-          str("--threads=", setup.threads), "--device=" + setup.device, std::string("--serve")}) {
+    for (const std::string& each : {str("--batch=", shape.batch), str("--heads=", shape.heads),
+                                    "--dtype=" + shape.dtype, str("--threads=", contest.threads),
+                                    "--device=" + contest.device, std::string("--serve")}) {
       out.push_back(each);
     }
   }

@@ -11,8 +11,9 @@ namespace gyre::bench {
 using Command = std::vector<std::string>;
 
 /// The peers of both benchmarks take the same flags as our own server. Empty for an empty program.
-Command train_command(const Command& program, const TrainShape& shape, const Setup& setup);
-Command attention_command(const Command& program, const AttentionShape& shape, const Setup& setup);
+Command train_command(const Command& program, const TrainShape& shape, const Contest& contest);
+Command attention_command(const Command& program, const AttentionShape& shape,
+                          const Contest& contest);
 
 /// Peak of a process that does this case and nothing else.
 struct Peak {

@@ -19,23 +19,24 @@ namespace {
 
 constexpr int64_t kSteps = 2;
 
-void training_row(const TrainShape& shape, const Setup& setup, Record& record) {
+void training_row(const TrainShape& shape, const Contest& contest, Record& record) {
   const std::string words = "bf16 learned";
   const Peak ours =
-      peak_of(train_command(setup.own_training, shape, setup), words, kSteps, setup.limits);
+      peak_of(train_command(contest.own_training, shape, contest), words, kSteps, contest.limits);
   const Peak eager =
-      peak_of(train_command(setup.train_peer, shape, setup), words, kSteps, setup.limits);
+      peak_of(train_command(contest.train_peer, shape, contest), words, kSteps, contest.limits);
   record.rows.push_back(memory_row(str("training step, ", words, ", width ", shape.width, ", ",
                                        shape.layers, " layers, ", shape.batch, " x ", shape.length),
-                                   setup.train_peer.empty() ? "" : "eager", ours, eager));
+                                   contest.train_peer.empty() ? "" : "eager", ours, eager));
 }
 
 }  // namespace
 
-Record run_memory(const TrainShape& training, const AttentionShape& attention, const Setup& setup) {
+Record run_memory(const TrainShape& training, const AttentionShape& attention,
+                  const Contest& contest) {
   check(training);
   check(attention);
-  check(setup.limits);
+  check(contest.limits);
   Record record;
   record.what = "memory";
   record.title = "Peak resident memory, each case in a process of its own";
@@ -43,12 +44,12 @@ Record run_memory(const TrainShape& training, const AttentionShape& attention, c
   const std::vector<AttentionCase> cases = cases_of(attention);
   Progress progress("bench memory", static_cast<int64_t>(cases.size()) + 1, "case");
   progress.update(0, "training step");
-  training_row(training, setup, record);
+  training_row(training, contest, record);
   int64_t done = 1;
   for (const AttentionCase& each : cases) {
     progress.update(done++, case_title(each));
-    const std::string why = setup.attention_peer.empty() ? "" : over_memory(each, setup.limits);
-    record.rows.push_back(attention_memory_row(each, setup, "", why));
+    const std::string why = contest.attention_peer.empty() ? "" : over_memory(each, contest.limits);
+    record.rows.push_back(attention_memory_row(each, contest, "", why));
   }
   return record;
 }

@@ -18,8 +18,12 @@ Record example() {
   record.command = "gyre bench train";
   record.date = "2020-01-02 03:04 UTC";
   record.seconds = 12.0;
-  record.machine = {
-      .cpu = "a CPU", .isa = "avx2", .torch = "2.13.0", .build_revision = "abc", .threads = 2};
+  record.machine = {.cpu = "a CPU",
+                    .isa = "avx2",
+                    .torch = "2.13.0",
+                    .build_revision = "abc",
+                    .peer = "",
+                    .threads = 2};
   record.totals = {{"tokens_per_s", 1000.0}, {"mfu", kUnknown}};
   record.rows.push_back(time_row("step", "eager", {10.0, 12.0, 11.0}, {30.0, 33.0, 36.0}));
   record.rows.push_back(time_row("alone", "", {5.0}, {}));

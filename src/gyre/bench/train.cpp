@@ -41,10 +41,10 @@ at::ScalarType type_of(const std::string& dtype) {
 
 class TrainBench {
  public:
-  TrainBench(const TrainShape& shape, const TrainRun& run, const Setup& setup)
+  TrainBench(const TrainShape& shape, const TrainRun& run, const Contest& contest)
       : shape_(shape),
         run_(run),
-        setup_(setup),
+        contest_(contest),
         progress_("bench train", n_steps(), "step"),
         model_(model_of(shape)) {}
 
@@ -54,7 +54,7 @@ class TrainBench {
   int64_t n_steps() const {
     const int64_t n_ropes = run_.rope == Rope::Both ? 2 : 1;
     const auto n_modes = static_cast<int64_t>(run_.modes.size());
-    const int64_t n_sides = n_ropes * (1 + (setup_.train_peer.empty() ? 0 : n_modes));
+    const int64_t n_sides = n_ropes * (1 + (contest_.train_peer.empty() ? 0 : n_modes));
     return n_sides * (run_.steps + 1) + 2 * run_.pairs + 2;
   }
   void add_ours();
@@ -77,7 +77,7 @@ class TrainBench {
 
   TrainShape shape_;
   TrainRun run_;
-  Setup setup_;
+  Contest contest_;
   Progress progress_;
   model::ModelConfig model_;
   std::vector<std::string> dtypes_;
@@ -102,7 +102,7 @@ void TrainBench::add_ours() {
     const std::string dtype = dtype_of(mode);
     if (std::find(dtypes_.begin(), dtypes_.end(), dtype) == dtypes_.end()) {
       dtypes_.push_back(dtype);
-      peaks_.emplace_back(type_of(dtype), at::Device(setup_.device), setup_.quick);
+      peaks_.emplace_back(type_of(dtype), at::Device(contest_.device), contest_.quick);
     }
   }
   ropes_ = run_.rope == Rope::Both ? std::vector<bool>{true, false}
@@ -112,7 +112,7 @@ void TrainBench::add_ours() {
       const Kind kind{"", dtype, learned};
       prepare("ours, warm-up");
       OurTraining& ours =
-          ours_.emplace_back(shape_, type_of(dtype), learned, at::Device(setup_.device));
+          ours_.emplace_back(shape_, type_of(dtype), learned, at::Device(contest_.device));
       kinds_.push_back(kind);
       sides_.push_back(
           {"ours " + dtype + " " + kind.rope(), [&ours] { return ours.timed_ms(); }, {}});
@@ -121,10 +121,11 @@ void TrainBench::add_ours() {
 }
 
 void TrainBench::add_peers() {
-  if (setup_.train_peer.empty()) {
+  if (contest_.train_peer.empty()) {
     return;
   }
-  peer_ = std::make_unique<Server>(train_command(setup_.train_peer, shape_, setup_), setup_.limits);
+  peer_ = std::make_unique<Server>(train_command(contest_.train_peer, shape_, contest_),
+                                   contest_.limits);
   peer_name_ = peer_->name();
   for (const std::string& mode : run_.modes) {
     for (const bool learned : ropes_) {
@@ -138,8 +139,8 @@ void TrainBench::add_peers() {
         throw;
       } catch (const TimedOut&) {
         throw Error(Code::Remote, "PyTorch's first step of ", words, " took over ",
-                    setup_.limits.start_limit_s, " s; raise --start-limit-s or leave out the mode",
-                    " with --modes");
+                    contest_.limits.start_limit_s,
+                    " s; raise --start-limit-s or leave out the mode", " with --modes");
       } catch (const Error& fault) {
         if (kind.who() == "eager") {
           throw;
@@ -277,18 +278,18 @@ void TrainBench::memory_rows(Record& record) {
   const bool learned = ropes_.front();
   const std::string& dtype = dtypes_.front();
   const std::string words = dtype + (learned ? " learned" : " fixed");
-  if (setup_.device != "cpu") {
+  if (contest_.device != "cpu") {
     record.notes.emplace_back("peak memory is measured on the CPU only");
     return;
   }
   prepare("peak memory, ours");
-  const Peak ours =
-      peak_of(train_command(setup_.own_training, shape_, setup_), words, kSteps, setup_.limits);
+  const Peak ours = peak_of(train_command(contest_.own_training, shape_, contest_), words, kSteps,
+                            contest_.limits);
   prepare("peak memory, PyTorch");
   const Peak eager =
-      peak_of(train_command(setup_.train_peer, shape_, setup_), words, kSteps, setup_.limits);
+      peak_of(train_command(contest_.train_peer, shape_, contest_), words, kSteps, contest_.limits);
   record.rows.push_back(memory_row("peak memory of the training process, " + words,
-                                   setup_.train_peer.empty() ? "" : "eager", ours, eager));
+                                   contest_.train_peer.empty() ? "" : "eager", ours, eager));
   record.totals.emplace_back("peak_rss_mib", ours.mib);
   record.totals.emplace_back("peak_rss_mib_peer", eager.mib);
 }
@@ -313,9 +314,9 @@ void TrainBench::totals(Record& record) const {
 void TrainBench::profile_ours(Record& record) {
   constexpr int64_t kSteps = 3;
   prepare("profile");
-  record.machine.gbytes_per_s = measure_bandwidth(at::Device(setup_.device), setup_.quick);
+  record.machine.gbytes_per_s = measure_bandwidth(at::Device(contest_.device), contest_.quick);
   OurTraining& ours = ours_.front();
-  record.profile = profile([&ours] { ours.step(); }, setup_.quick ? 1 : kSteps,
+  record.profile = profile([&ours] { ours.step(); }, contest_.quick ? 1 : kSteps,
                            peaks_.front().gflops(), record.machine.gbytes_per_s);
 }
 
@@ -346,12 +347,12 @@ Record TrainBench::result() {
 
 }  // namespace
 
-Record run_train(const TrainShape& shape, const TrainRun& run, const Setup& setup) {
+Record run_train(const TrainShape& shape, const TrainRun& run, const Contest& contest) {
   check(shape);
   check(run);
-  check(setup.limits);
+  check(contest.limits);
   train::keep_freed_memory();
-  return TrainBench(shape, run, setup).result();
+  return TrainBench(shape, run, contest).result();
 }
 
 }  // namespace gyre::bench

@@ -125,33 +125,33 @@ void check_usage(const BenchVerb& verb) {
   }
 }
 
-bench::Setup setup_of(const BenchVerb& verb) {
-  bench::Setup setup;
-  setup.limits = verb.limits;
-  setup.quick = verb.quick;
-  setup.threads = at::get_num_threads();
-  setup.device = verb.common.device;
+bench::Contest contest_of(const BenchVerb& verb) {
+  bench::Contest contest;
+  contest.limits = verb.limits;
+  contest.quick = verb.quick;
+  contest.threads = at::get_num_threads();
+  contest.device = verb.common.device;
   const std::string own = bench::own_program().string();
   if (!verb.no_peer) {
     const bench::PeerPlace place = bench::find_peer(verb.limits.python);
-    setup.train_peer = {place.python, (place.scripts / "torch_train.py").string()};
-    setup.attention_peer = {place.python, (place.scripts / "torch_attention.py").string()};
+    contest.train_peer = {place.python, (place.scripts / "torch_train.py").string()};
+    contest.attention_peer = {place.python, (place.scripts / "torch_attention.py").string()};
   }
-  setup.own_training = {own, "bench", "train"};
-  setup.own_attention = {own, "bench", "attention"};
-  return setup;
+  contest.own_training = {own, "bench", "train"};
+  contest.own_attention = {own, "bench", "attention"};
+  return contest;
 }
 
 bench::Record measured(const BenchVerb& verb) {
-  const bench::Setup setup = setup_of(verb);
+  const bench::Contest contest = contest_of(verb);
   if (verb.what == "train") {
-    return bench::run_train(verb.shape, verb.run, setup);
+    return bench::run_train(verb.shape, verb.run, contest);
   }
   if (verb.what == "memory") {
-    return bench::run_memory(verb.shape, verb.attention, setup);
+    return bench::run_memory(verb.shape, verb.attention, contest);
   }
-  return verb.what == "length" ? bench::run_length(verb.attention, setup)
-                               : bench::run_attention(verb.attention, setup);
+  return verb.what == "length" ? bench::run_length(verb.attention, contest)
+                               : bench::run_attention(verb.attention, contest);
 }
 
 std::string date_now() {
