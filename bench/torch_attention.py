@@ -4,10 +4,10 @@
   python3 bench/torch_attention.py --head-dim 64 --lengths 512,2048 --kinds causal,window:512,alibi
 
 causal: q and k are rotated (half layout), then scaled_dot_product_attention(is_causal=True).
-window:W rotates and passes a boolean mask as attn_mask, alibi passes the bias as attn_mask and rotates
-nothing: attn_mask is the only way that function offers. Masks, biases, cos and sin are made once, outside
-the timed step. Prints one JSON line per case; peak_rss_mib is of the whole process so far, so compare
-memory with one case per process. --serve: see torch_peer.py.
+window:W rotates and passes a boolean mask as attn_mask; alibi passes the bias as attn_mask and
+rotates nothing: attn_mask is the only way that function offers. Masks, biases, cos and sin are made
+once, outside the timed step. Prints one JSON line per case; peak_rss_mib is of the whole process so
+far, so compare memory with one case per process. --serve: see torch_peer.py.
 """
 import argparse
 import statistics
@@ -100,7 +100,8 @@ def parsed():
     parser.add_argument("--kinds", default="causal,window:512,alibi")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--serve", action="store_true", help="answer gyre bench on stdin and stdout")
+    parser.add_argument("--serve", action="store_true",
+                        help="answer gyre bench on stdin and stdout")
     return parser.parse_args()
 
 

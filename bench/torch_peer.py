@@ -4,8 +4,8 @@
 heat hit both alike. One line in, one line out, on stdin and stdout:
 
   peer:  ready {"peer": "torch 2.13.0", "threads": 2, "start_mib": 310.5}
-  gyre:  step bf16 learned      -> ms 123.456     one timed step of that case; the first call of a case
-                                                  builds it and runs its warm-up steps, untimed
+  gyre:  step bf16 learned      -> ms 123.456     one timed step of that case; the first call of
+                                                  a case builds it and warms up, untimed
   gyre:  peak                   -> mib 1234.5     largest resident size of this process so far
   gyre:  quit, or end of input  -> the peer ends
 A fault is answered by `error TEXT`. Anything that libraries print goes to stderr.

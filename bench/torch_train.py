@@ -6,8 +6,8 @@
 The model is the one gyre trains there: pre-norm blocks (RMSNorm, causal attention with rotary
 positions in the half layout, SwiGLU), tied output head, float32 weights under bf16 autocast, AdamW
 (fused), gradient norm clipped to 1. Learned frequencies are the plain autograd form: one alpha per
-pair, theta * exp(alpha), gradient through cos and sin. Prints one JSON line per mode; peak_rss_mib is
-of the whole process, so compare memory with one mode per process. --serve: see torch_peer.py.
+pair, theta * exp(alpha), gradient through cos and sin. Prints one JSON line per mode; peak_rss_mib
+is of the whole process, so compare memory with one mode per process. --serve: see torch_peer.py.
 """
 import argparse
 import os
@@ -98,7 +98,8 @@ class Training:
 
     def __init__(self, options, mode, rope):
         if mode not in MODES or rope not in ROPES:
-            raise ValueError(f"no case '{mode} {rope}'; known: {', '.join(MODES)} x {', '.join(ROPES)}")
+            raise ValueError(f"no case '{mode} {rope}'; known: {', '.join(MODES)} x "
+                             f"{', '.join(ROPES)}")
         torch.manual_seed(0)
         self.options = options
         self.model = Decoder(options, rope == "learned").to(options.device)
@@ -151,7 +152,8 @@ def parsed():
     parser.add_argument("--modes", default="bf16,bf16-compile", help=", ".join(MODES))
     parser.add_argument("--rope", choices=ROPES, default="fixed")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--serve", action="store_true", help="answer gyre bench on stdin and stdout")
+    parser.add_argument("--serve", action="store_true",
+                        help="answer gyre bench on stdin and stdout")
     options = parser.parse_args()
     if options.width % options.head_dim != 0 or options.head_dim % 2 != 0:
         parser.error("--width must be a multiple of --head-dim, which must be even")
