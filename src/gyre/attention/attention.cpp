@@ -12,6 +12,7 @@
 
 #include <cmath>
 
+#include "gyre/attention/cuda/attend.h"
 #include "gyre/attention/reach.h"
 #include "gyre/attention/tile.h"
 
@@ -197,8 +198,10 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   TORCH_CHECK_VALUE(k.scalar_type() == type && v.scalar_type() == type,
                     "attention: q, k and v must have one dtype, got ", type, ", ", k.scalar_type(),
                     " and ", v.scalar_type());
-  TORCH_CHECK_VALUE(q.is_cpu() && k.is_cpu() && v.is_cpu(),
-                    "attention: tensors must be on the cpu, q is on ", q.device());
+  TORCH_CHECK_VALUE((q.is_cpu() || q.is_cuda()) && k.device() == q.device() &&
+                        v.device() == q.device(),
+                    "attention: tensors must be on the cpu or on one cuda device, q is on ",
+                    q.device(), ", k on ", k.device(), ", v on ", v.device());
   TORCH_CHECK_VALUE(q.size(0) == k.size(0) && q.size(3) == k.size(3),
                     "attention: q and k differ in batch or head dim: ", q.sizes(), " and ",
                     k.sizes());
@@ -228,6 +231,9 @@ at::Tensor dense_rows(const at::Tensor& x) {
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const position::LayerPlan& layer) {
   check(q, k, v, layer);
+  if (q.is_cuda()) {
+    return cuda::attention(cuda::cuda_backend(), q, k, v, layer);
+  }
   auto holder = c10::make_intrusive<Layer>();
   holder->slopes = layer.slopes;
   holder->mask = layer.mask;
