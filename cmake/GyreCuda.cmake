@@ -11,6 +11,9 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80 90 CACHE STRING "GPU architectures; the last one's PTX serves newer")
 endif()
 enable_language(CUDA)
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+endif()
 
 # The runtime is linked statically: torch's wheel brings its own, and both share the driver's context.
 file(GLOB_RECURSE GYRE_CUDA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/*.cu)
@@ -19,7 +22,7 @@ target_include_directories(gyre_cuda_kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
 target_compile_options(gyre_cuda_kernels PRIVATE --Werror=all-warnings)
 set_target_properties(gyre_cuda_kernels PROPERTIES
   EXPORT_NAME cuda_kernels POSITION_INDEPENDENT_CODE ON
-  CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static)
+  CUDA_STANDARD 20 CUDA_EXTENSIONS OFF CUDA_RUNTIME_LIBRARY Static)
 set(GYRE_EXPORTED ${GYRE_EXPORTED} gyre_cuda_kernels)
 
 target_link_libraries(gyre_attention PUBLIC gyre_cuda_kernels)
