@@ -96,7 +96,8 @@ at::Tensor addend(const PlainLayer& layer, const Reach& block, int64_t first,
   const Indices at_ = indices_of(block, options.device());
   at::Tensor visible = seen(layer.mask, at_).view({1, 1, block.n_queries, -1});
   if (layer.first_key.defined()) {
-    const at::Tensor oldest = query_rows(layer.first_key, 1, block, first);
+    // A later one than the query's own index counts as that: every query sees itself.
+    const at::Tensor oldest = query_rows(layer.first_key, 1, block, first).minimum(at_.i_T1.t());
     visible = visible.logical_and(at_.j_1S >= oldest.unsqueeze(1).unsqueeze(3));
   }
   at::Tensor bias = at::zeros({1, 1, 1, 1}, options);

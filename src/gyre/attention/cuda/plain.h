@@ -15,7 +15,8 @@ struct PlainLayer {
   std::vector<double> slopes;  // [H] or empty
   position::MaskSpec mask;
   double scale = 1.0;
-  at::Tensor first_key;  // [B, T] int64: query t sees no key before this one; undefined = all
+  at::Tensor first_key;  // [B, T] int64: query t sees no key before this one, but itself always;
+                         // undefined = all
 };
 
 struct PlainOutput {
