@@ -47,6 +47,7 @@ TEST(CudaAttend, PackedSequencesSeeTheirOwnKeysAlone) {
   layer.slopes = {0.5, 0.3, 0.2, 0.1};
   at::Tensor first_key = at::zeros({1, 9}, at::kLong);
   first_key.narrow(1, 4, 5).fill_(4);  // documents of 4 and 5 tokens
+  first_key.narrow(1, 0, 1).fill_(7);  // past its own index: sees itself
   const auto packed = testing::run(emulated(), batch, layer, PairLayout::Unstated, first_key);
   for (const auto& [begin, n] : {std::pair<int64_t, int64_t>{0, 4}, {4, 5}}) {
     const Batch one{batch.q.narrow(2, begin, n), batch.k.narrow(2, begin, n),
@@ -60,14 +61,16 @@ TEST(CudaAttend, PackedSequencesSeeTheirOwnKeysAlone) {
 TEST(CudaAttend, TakesFlashOnlyForWhatItCanDo) {
   const Backend& backend = testing::emulated_backend();
   const auto query = [](int64_t D, at::ScalarType type) { return at::empty({1, 2, 3, D}, type); };
-  position::LayerPlan plain, biased, unscaled;
+  position::LayerPlan plain, biased, unscaled, negative;
   biased.slopes = {0.5, 0.25};
   unscaled.logit_scale = 0.0;
+  negative.logit_scale = -1.0;  // the vendor's running maximum is that of unscaled scores
   EXPECT_TRUE(uses_flash(backend, query(256, at::kBFloat16), plain, {}));
   EXPECT_TRUE(uses_flash(backend, query(248, at::kBFloat16), biased, {}));
   EXPECT_FALSE(uses_flash(backend, query(256, at::kBFloat16), biased, {}));
   EXPECT_FALSE(uses_flash(backend, query(64, at::kFloat), plain, {}));
   EXPECT_FALSE(uses_flash(backend, query(64, at::kBFloat16), unscaled, {}));
+  EXPECT_FALSE(uses_flash(backend, query(64, at::kBFloat16), negative, {}));
   EXPECT_FALSE(uses_flash(backend, query(64, at::kBFloat16), plain, at::zeros({1, 3}, at::kLong)));
 }
 

@@ -154,7 +154,11 @@ void check_schemes_in_float64(const Target& target, double atol) {
   const Batch batch = scheme_batch(at::kDouble);
   for (const char* mask : kMasks) {
     for (const Subject& subject : subjects(mask)) {
-      for (const position::LayerPlan& layer : subject.plan.layers) {
+      for (size_t n = 0; n < subject.plan.layers.size(); ++n) {
+        const position::LayerPlan& layer = subject.plan.layers[n];
+        if (n > 0 && layer == subject.plan.layers[n - 1]) {
+          continue;
+        }
         expect_outcome(run(target, batch, layer, subject.plan.layout),
                        run_reference(batch, layer, subject.plan.layout), atol,
                        str(subject.name, " ", mask));
@@ -178,7 +182,7 @@ void check_schemes_in_bfloat16(const Target& target) {
 }
 
 void check_long_rows_in_bfloat16(const Target& target) {
-  const Shape shapes[] = {{.B = 2, .H = 4, .G = 2, .T = 300, .S = 300, .D = 8},
+  const Shape shapes[] = {{.B = 1, .H = 4, .G = 2, .T = 300, .S = 300, .D = 8},
                           {.B = 1, .H = 4, .G = 4, .T = 67, .S = 401, .D = 12},
                           {.B = 2, .H = 4, .G = 1, .T = 1, .S = 130, .D = 16}};
   for (const char* mask : {"full", "window:40", "window:30+global:7", "dilated:9x3", "chunk:64",

@@ -11,11 +11,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/logaddexp.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/BFloat16.h>
 
-#include <cmath>
+#include <algorithm>
+#include <list>
+#include <mutex>
 
 namespace gyre::attention::cuda {
 namespace {
@@ -27,29 +30,66 @@ int64_t digits_for(int64_t largest) {
   return largest < kBase / 2 ? 1 : largest < kBase * kBase / 2 - kBase ? 2 : 3;
 }
 
-// [n_parts][H] of slope / scale.
-std::vector<std::vector<double>> coefficient_parts(const std::vector<double>& slopes, double scale,
-                                                   int64_t n_parts) {
-  std::vector<std::vector<double>> parts(static_cast<size_t>(n_parts));
-  for (const double slope : slopes) {
-    double rest = slope / scale;
-    for (auto& part : parts) {
-      part.push_back(static_cast<float>(c10::BFloat16(static_cast<float>(rest))));
-      rest -= part.back();
-    }
-  }
-  return parts;
+// What the coefficients of a layer's bias depend on; device tensors of the last few are kept,
+// because a copy to the device waits for all work before it.
+struct BiasKey {
+  std::vector<double> slopes;
+  double scale;
+  int64_t n_digits;
+  at::Device device;
+  bool operator==(const BiasKey&) const = default;
+};
+
+int64_t parts_for(int64_t n_digits) {
+  return std::min<int64_t>(3, kBiasChannels / n_digits);
 }
 
-// Balanced digit k of each value: |digit| <= 128, sum of digit_k 256^k = value.
-at::Tensor digit(const at::Tensor& values, int64_t k) {
-  at::Tensor rest = values;
-  at::Tensor low;
-  for (int64_t i = 0; i <= k; ++i) {
-    low = (rest + kBase / 2).remainder(kBase) - kBase / 2;
-    rest = (rest - low).floor_divide(kBase);
+// [H, n_digits * n_parts] float64: parts of slope / scale, times 256^k for digit k.
+at::Tensor make_coefficients(const BiasKey& key) {
+  std::vector<double> out;
+  for (const double slope : key.slopes) {
+    double weight = 1.0;
+    for (int64_t k = 0; k < key.n_digits; ++k) {
+      double rest = slope / key.scale;
+      for (int64_t part = 0; part < parts_for(key.n_digits); ++part) {
+        const double rounded = static_cast<float>(c10::BFloat16(static_cast<float>(rest)));
+        out.push_back(rounded * weight);
+        rest -= rounded;
+      }
+      weight *= static_cast<double>(kBase);
+    }
   }
-  return low;
+  const auto n_heads = static_cast<int64_t>(key.slopes.size());
+  return at::tensor(out, at::kDouble).view({n_heads, -1}).to(key.device);
+}
+
+at::Tensor coefficients(const BiasKey& key) {
+  constexpr size_t kEntries = 16;
+  static std::mutex mutex;
+  static std::list<std::pair<BiasKey, at::Tensor>> entries;  // newest first
+  const std::lock_guard lock(mutex);
+  for (const auto& [known, tensor] : entries) {
+    if (known == key) {
+      return tensor;
+    }
+  }
+  entries.emplace_front(key, make_coefficients(key));
+  if (entries.size() > kEntries) {
+    entries.pop_back();
+  }
+  return entries.front().second;
+}
+
+// Balanced digits of values [S], each repeated for every part: [S, n_digits * n_parts], |digit| <=
+// 128 and sum of digit_k 256^k = value.
+at::Tensor digits_of(const at::Tensor& values_S, int64_t n_digits) {
+  std::vector<at::Tensor> digits;
+  at::Tensor rest = values_S;
+  for (int64_t k = 0; k < n_digits; ++k) {
+    digits.push_back((rest + kBase / 2).remainder(kBase) - kBase / 2);
+    rest = (rest - digits.back()).floor_divide(kBase);
+  }
+  return at::stack(digits, 1).repeat_interleave(parts_for(n_digits), 1);
 }
 
 void write_bias(at::Tensor& q_BTHD, at::Tensor& k_BSGD, int64_t first_channel,
@@ -57,20 +97,11 @@ void write_bias(at::Tensor& q_BTHD, at::Tensor& k_BSGD, int64_t first_channel,
   const int64_t T = q_BTHD.size(1), S = k_BSGD.size(1);
   const int64_t centre = S - 1 - T / 2;
   const int64_t n_digits = digits_for(std::max(centre, S - 1 - centre));
-  const int64_t n_parts = std::min<int64_t>(3, kBiasChannels / n_digits);
-  const auto parts = coefficient_parts(slopes, scale, n_parts);
+  const int64_t n_channels = n_digits * parts_for(n_digits);
   const at::Tensor offsets_S = at::arange(-centre, S - centre, k_BSGD.options().dtype(at::kLong));
-  int64_t channel = first_channel;
-  for (int64_t k = 0; k < n_digits; ++k) {
-    const at::Tensor digit_S1 = digit(offsets_S, k).unsqueeze(1);
-    const double weight = std::pow(static_cast<double>(kBase), static_cast<double>(k));
-    for (const std::vector<double>& part : parts) {
-      const at::Tensor part_H = at::tensor(part, at::kDouble) * weight;
-      q_BTHD.select(3, channel).copy_(part_H.to(q_BTHD.device()));
-      k_BSGD.select(3, channel).copy_(digit_S1);
-      ++channel;
-    }
-  }
+  q_BTHD.narrow(3, first_channel, n_channels)
+      .copy_(coefficients({slopes, scale, n_digits, q_BTHD.device()}));
+  k_BSGD.narrow(3, first_channel, n_channels).copy_(digits_of(offsets_S, n_digits).unsqueeze(1));
 }
 
 int64_t n_rows(int64_t per_fold, const Piece& piece) {

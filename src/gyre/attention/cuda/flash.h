@@ -24,7 +24,7 @@ struct FlashInput {
   at::Tensor q, k, v;
 };
 
-/// q [B, H, T, D], k and v [B, G, S, D] bfloat16; slopes [H] or empty; scale of the scores, not 0
+/// q [B, H, T, D], k and v [B, G, S, D] bfloat16; slopes [H] or empty; scale of the scores, > 0
 FlashInput flash_input(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                        const std::vector<double>& slopes, double scale);
 

@@ -63,7 +63,7 @@ struct ReduceArgs {
   bool add = false;
 };
 
-/// cos and sin of positions times theta, times the amplitude.
+/// cos and sin of positions times theta, times the amplitude where theta is not 0.
 struct TableArgs {
   const double* theta = nullptr;       // [G, P]
   const int64_t* positions = nullptr;  // [T]

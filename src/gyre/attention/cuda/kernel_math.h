@@ -309,8 +309,9 @@ GYRE_HD void table_thread(const TableArgs& a, int64_t index) {
   // The rounding error of the product, 1e-10 rad at position 10^6, is put back to first order.
   const double angle = position * theta, rest = fma(position, theta, -angle);
   const double c = cos(angle), s = sin(angle);
-  static_cast<A*>(a.cos)[index] = static_cast<A>(a.amplitude * (c - rest * s));
-  static_cast<A*>(a.sin)[index] = static_cast<A>(a.amplitude * (s + rest * c));
+  const double amplitude = theta == 0.0 ? 1.0 : a.amplitude;  // a pair that does not turn is kept
+  static_cast<A*>(a.cos)[index] = static_cast<A>(amplitude * (c - rest * s));
+  static_cast<A*>(a.sin)[index] = static_cast<A>(amplitude * (s + rest * c));
 }
 
 // --- Launch shapes, on the host ---
