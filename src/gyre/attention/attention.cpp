@@ -86,11 +86,11 @@ struct Attend : torch::autograd::Function<Attend> {
     call.k = x.k;
     call.v = x.v;
     at::Tensor out = token_major(x.q);
-    at::Tensor lse =
-        at::empty({x.q.size(0), x.q.size(1), x.q.size(2)},
+    at::Tensor softmax =
+        at::empty({2, x.q.size(0), x.q.size(1), x.q.size(2)},
                   x.q.options().dtype(x.q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
-    cpu::forward(call, out, lse);
-    ctx->save_for_backward({q, k, v, out, lse});
+    cpu::forward(call, out, softmax);
+    ctx->save_for_backward({q, k, v, out, softmax});
     ctx->saved_data["plan"] = at::IValue::make_capsule(plan);
     return out;
   }

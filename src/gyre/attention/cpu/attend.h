@@ -23,8 +23,9 @@ struct Call {
   double scale = 1.0;
 };
 
-/// Fills out [B, H, T, D] (last dim contiguous) and lse [B, H, T], nats, accumulate type.
-void forward(const Call& call, at::Tensor& out, at::Tensor& lse);
+/// Fills out [B, H, T, D] (last dim contiguous) and softmax [2, B, H, T] of the accumulate type:
+/// the largest score of each query (in units of log 2) and 1 / sum of exponentials relative to it.
+void forward(const Call& call, at::Tensor& out, at::Tensor& softmax);
 
 /// Gradients of q, k and v, filled; their last dims are contiguous.
 struct Gradients {
@@ -34,7 +35,7 @@ struct Gradients {
   at::Tensor cross;
   bool gauge = false;  // whether the last two are wanted
 };
-void backward(const Call& call, const at::Tensor& out, const at::Tensor& lse,
+void backward(const Call& call, const at::Tensor& out, const at::Tensor& softmax,
               const at::Tensor& grad, Gradients& gradients);
 
 }  // namespace gyre::attention::cpu

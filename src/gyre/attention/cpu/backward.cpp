@@ -15,7 +15,7 @@ namespace {
 struct Unit {
   const Shape& shape;
   const Call& call;
-  const at::Tensor &out, &lse, &grad;
+  const at::Tensor &out, &softmax, &grad;
   const Gradients& to;
   int64_t b, g;
   bool split;
@@ -40,6 +40,7 @@ void set_sums(const Unit& unit, double* sums, FinishRows& finish) {
     return;
   }
   finish.positions = unit.call.positions.const_data_ptr<int64_t>();
+  finish.origin = finish.positions[unit.shape.T / 2];
   finish.weighted = sums;
   if (unit.to.gauge) {
     finish.plain = sums + unit.shape.P;
@@ -77,7 +78,7 @@ Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
     tile.q_rows = arena.take(bytes);
     tile.grad_columns = arena.take(bytes);
     tile.grad_rows = arena.take(bytes);
-    tile.lse = arena.take(tile.columns * s.sum_bytes);
+    tile.top = arena.take(tile.columns * s.sum_bytes);
     tile.delta = arena.take(tile.columns * s.sum_bytes);
   }
   for (int64_t w = 0; w < unit.n_workers; ++w) {
@@ -89,12 +90,11 @@ Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
 }
 
 template <class A>
-void copy_lse(const void* from, const QueryTile& tile, int64_t first_index) {
-  constexpr double kLog2E = 1.4426950408889634;
+void copy_top(const void* from, const QueryTile& tile, int64_t first_index) {
   const A* in = static_cast<const A*>(from);
-  A* out = static_cast<A*>(const_cast<void*>(tile.lse));
+  A* out = static_cast<A*>(const_cast<void*>(tile.top));
   for (int64_t n = 0; n < tile.columns; ++n) {
-    out[n] = n < tile.n ? static_cast<A>(kLog2E) * in[tile.first + n * tile.stride - first_index]
+    out[n] = n < tile.n ? in[tile.first + n * tile.stride - first_index]
                         : std::numeric_limits<A>::infinity();
   }
 }
@@ -105,24 +105,26 @@ void pack_queries(const Unit& unit, int64_t head, const QueryTile& tile, char* r
   const int64_t first = tile.first - (s.S - s.T);
   char* mine = rows + tile.row * s.Dp * s.tile_bytes;
   const auto place = [](const void* p) { return const_cast<void*>(p); };
-  const auto pack = [&](const at::Tensor& x, const Turn& turn, const void* columns,
-                        const void* pairs) {
-    k.pack_rows({s.type, s.tile, rows_at(x, unit.b, head, first, tile.stride, tile.n), turn, s.D,
-                 s.Dp, tile.columns, mine});
+  const char* top = static_cast<const char*>(unit.softmax.const_data_ptr()) +
+                    (unit.b * s.H + head) * s.T * s.sum_bytes;
+  const char* inverse = top + s.B * s.H * s.T * s.sum_bytes;
+  const auto rows_in = [&](const at::Tensor& x) {
+    return rows_at(x, unit.b, head, first, tile.stride, tile.n);
+  };
+  const auto pack = [&](const at::Tensor& x, const Turn& turn, const void* factor,
+                        const void* columns, const void* pairs) {
+    k.pack_rows({s.type, s.tile, rows_in(x), turn, s.D, s.Dp, tile.columns, mine, factor});
     k.pack_columns(s.tile, mine, tile.columns, s.Dp, place(columns));
     k.pack_pairs(s.tile, mine, tile.columns, s.Dp, place(pairs));
   };
-  pack(unit.grad, {}, tile.grad_columns, tile.grad_rows);
-  pack(unit.call.q, turn_of(s, unit.call, unit.g, false), tile.q_columns, tile.q_rows);
-  k.delta_rows({s.type, rows_at(unit.out, unit.b, head, first, tile.stride, tile.n),
-                rows_at(unit.grad, unit.b, head, first, tile.stride, tile.n), s.D, tile.columns,
+  pack(unit.grad, {}, inverse, tile.grad_columns, tile.grad_rows);
+  pack(unit.call.q, turn_of(s, unit.call, unit.g, false), nullptr, tile.q_columns, tile.q_rows);
+  k.delta_rows({s.type, rows_in(unit.out), rows_in(unit.grad), s.D, tile.columns, inverse,
                 place(tile.delta)});
-  const char* lse = static_cast<const char*>(unit.lse.const_data_ptr()) +
-                    (unit.b * s.H + head) * s.T * s.sum_bytes;
   if (s.tile == TileType::F64) {
-    copy_lse<double>(lse, tile, s.S - s.T);
+    copy_top<double>(top, tile, s.S - s.T);
   } else {
-    copy_lse<float>(lse, tile, s.S - s.T);
+    copy_top<float>(top, tile, s.S - s.T);
   }
 }
 
@@ -305,14 +307,14 @@ void run_unit(const Unit& unit, const LanePlan& plan) {
 
 }  // namespace
 
-void backward(const Call& call, const at::Tensor& out, const at::Tensor& lse,
+void backward(const Call& call, const at::Tensor& out, const at::Tensor& softmax,
               const at::Tensor& grad, Gradients& gradients) {
   const Shape shape(call);
   const bool by_row = call.first_key.defined();
   const LanePlan common = by_row ? LanePlan{} : make_lanes(call.mask, shape.T, shape.S, nullptr);
   for_each_unit(shape, [&](int64_t b, int64_t g, bool split) {
-    const Unit unit{shape,     call, out, lse,   grad,
-                    gradients, b,    g,   split, split ? at::get_num_threads() : 1};
+    const Unit unit{shape,     call, out, softmax, grad,
+                    gradients, b,    g,   split,   split ? at::get_num_threads() : 1};
     if (by_row) {
       const int64_t* first = call.first_key.const_data_ptr<int64_t>() + b * shape.T;
       run_unit(unit, make_lanes(call.mask, shape.T, shape.S, first));

@@ -1,6 +1,7 @@
 // One tile of keys against the tiles of queries that see it, backward (Dao 2023, arXiv:2307.08691,
-// sec. 3.1): probabilities are made again from the scores and the log-sum-exp.
-//   P = exp2(S - lse)   dS = P (dP - delta)   dV += P^T dO   dK += dS^T Q   dQ^T += K^T dS^T
+// sec. 3.1): probabilities are made again from the scores and their maxima; 1 / sum is a factor of
+// dO and delta.
+//   P = exp2(S - top)   dS = P (dP - delta)   dV += P^T dO   dK += dS^T Q   dQ^T += K^T dS^T
 // Tricks: all five products use tiles as they lie, because scores are kept transposed; the softmax
 // scale is applied to whole gradients at the end.
 #include "gyre/attention/cpu/tiles_isa.h"
@@ -38,13 +39,13 @@ GYRE_INLINE Vec<A> distances(const Place& at_tile, int64_t n) {
 // One row of a vector of columns.
 template <class A, bool kMask, bool kBias>
 struct Row {
-  Vec<A> distance0, lse, delta;
+  Vec<A> distance0, top, delta;
   Ints lo, hi;
   A scale, slope, stride;
   int64_t c0;
 
   GYRE_INLINE void make(int64_t c, const A* scores, const A* grads, Vec<A>& p, Vec<A>& ds) const {
-    Vec<A> s = load(scores) * scale - lse;
+    Vec<A> s = load(scores) * scale - top;
     if constexpr (kBias) {
       s -= slope * (distance0 - static_cast<A>(c) * stride);
     }
@@ -92,7 +93,7 @@ void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
   row.c0 = at_tile.c0;
   for (int64_t n = 0; n < q.columns; n += kLanes) {
     row.distance0 = distances<A>(at_tile, n);
-    row.lse = load(at<const A>(q.lse, n));
+    row.top = load(at<const A>(q.top, n));
     row.delta = load(at<const A>(q.delta, n));
     if constexpr (kMask) {
       __builtin_memcpy(&row.lo, at_tile.seen->lo + n, sizeof row.lo);

@@ -21,7 +21,7 @@ struct QuerySpace {
 };
 
 void attend_tile(const Unit& unit, int64_t head, const QueryTile& plain, const KeySet* sets,
-                 const at::Tensor& out, const at::Tensor& lse, const QuerySpace& space) {
+                 const at::Tensor& out, const at::Tensor& softmax, const QuerySpace& space) {
   const Shape& s = unit.shape;
   const int64_t first_index = s.S - s.T;
   RowSet rows = rows_of(unit.call.q, unit.b, head);
@@ -37,10 +37,9 @@ void attend_tile(const Unit& unit, int64_t head, const QueryTile& plain, const K
   to.first = rows.first;
   to.stride = rows.stride;
   to.count = rows.count;
-  const int64_t lse_row = (unit.b * s.H + head) * s.T;
+  char* top = static_cast<char*>(softmax.data_ptr()) + (unit.b * s.H + head) * s.T * s.sum_bytes;
   s.kernels->forward({s.type, s.tile, s.product, s.D, s.Dp, s.score(unit.call, head), &tile, sets,
-                      to, static_cast<char*>(lse.data_ptr()) + lse_row * s.sum_bytes, rows.first,
-                      rows.stride});
+                      to, top, top + s.B * s.H * s.T * s.sum_bytes});
 }
 
 // Rows and columns of one tile of queries, per thread.
@@ -53,7 +52,7 @@ QuerySpace query_space(const Shape& s) {
 }
 
 void attend_lane(const Unit& unit, const Lane& lane, const PackedKeys& prefix, Arena& arena,
-                 const at::Tensor& out, const at::Tensor& lse) {
+                 const at::Tensor& out, const at::Tensor& softmax) {
   const Shape& s = unit.shape;
   if (lane.tiles.empty()) {
     return;
@@ -65,12 +64,12 @@ void attend_lane(const Unit& unit, const Lane& lane, const PackedKeys& prefix, A
   const int64_t heads = s.H / s.G, tiles = static_cast<int64_t>(lane.tiles.size());
   for_each(unit.split, heads * tiles, [&](int64_t i) {
     attend_tile(unit, unit.g * heads + i % heads, lane.tiles[static_cast<size_t>(i / heads)], sets,
-                out, lse, query_space(s));
+                out, softmax, query_space(s));
   });
 }
 
 void attend_unit(const Unit& unit, const LanePlan& plan, const at::Tensor& out,
-                 const at::Tensor& lse) {
+                 const at::Tensor& softmax) {
   const Shape& s = unit.shape;
   Arena& arena = unit_arena();
   const size_t prefix_bytes = packed_bytes(s, plan.n_prefix);
@@ -83,13 +82,13 @@ void attend_unit(const Unit& unit, const LanePlan& plan, const at::Tensor& out,
       take_keys(s, unit.call, unit.b, unit.g, 0, 1, plan.n_prefix, false, arena);
   for_each(unit.split, n_tiles(plan.n_prefix), [&](int64_t i) { pack_key_tile(s, prefix, i); });
   for (const Lane& lane : plan.lanes) {
-    attend_lane(unit, lane, prefix, arena, out, lse);
+    attend_lane(unit, lane, prefix, arena, out, softmax);
   }
 }
 
 }  // namespace
 
-void forward(const Call& call, at::Tensor& out, at::Tensor& lse) {
+void forward(const Call& call, at::Tensor& out, at::Tensor& softmax) {
   const Shape shape(call);
   const bool by_row = call.first_key.defined();
   const LanePlan common = by_row ? LanePlan{} : make_lanes(call.mask, shape.T, shape.S, nullptr);
@@ -97,9 +96,9 @@ void forward(const Call& call, at::Tensor& out, at::Tensor& lse) {
     const Unit unit{shape, call, b, g, split};
     if (by_row) {
       const int64_t* first = call.first_key.const_data_ptr<int64_t>() + b * shape.T;
-      attend_unit(unit, make_lanes(call.mask, shape.T, shape.S, first), out, lse);
+      attend_unit(unit, make_lanes(call.mask, shape.T, shape.S, first), out, softmax);
     } else {
-      attend_unit(unit, common, out, lse);
+      attend_unit(unit, common, out, softmax);
     }
   });
   if (shape.product != nullptr) {

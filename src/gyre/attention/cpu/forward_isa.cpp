@@ -8,17 +8,6 @@
 namespace gyre::attention::cpu::GYRE_ISA {
 namespace {
 
-constexpr double kLn2 = 0.6931471805599453;
-
-template <class A>
-GYRE_INLINE A log2_of(A x) {
-  if constexpr (sizeof(A) == 4) {
-    return __builtin_log2f(x);
-  } else {
-    return __builtin_log2(x);
-  }
-}
-
 template <class A>
 struct Running {  // per column
   alignas(64) A top[kQueries];
@@ -162,8 +151,9 @@ void write_rows(const ForwardTile& t, const Running<A>& run, A* out, A* rows) {
     for (; d < t.head_dim; ++d) {
       put(to + d, rows[r * t.Dp + d]);
     }
-    at<A>(t.lse, t.lse_first + r * t.lse_stride)[0] =
-        static_cast<A>(kLn2) * (run.top[r] + log2_of(run.sum[r]));
+    const int64_t token = t.out.first + r * t.out.stride;
+    *at<A>(t.top, token) = run.top[r];
+    *at<A>(t.inverse, token) = inverse[r];
   }
 }
 

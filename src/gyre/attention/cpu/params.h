@@ -51,6 +51,7 @@ struct PackRows {
   Turn turn;
   int64_t head_dim, Dp, n_padded;
   void* out;
+  const void* factor = nullptr;  // [tokens] accumulate type, on whole rows; null = none
 };
 
 /// Keys and values of one lane (or the global prefix), packed.
@@ -81,8 +82,8 @@ struct QueryTile {
   const void* q_rows = nullptr;        // packed [columns][Dp]; backward only, as the rest
   const void* grad_columns = nullptr;  // packed [Dp][columns], of the output's gradient
   const void* grad_rows = nullptr;     // packed [columns][Dp]
-  const void* lse = nullptr;           // [columns] accumulate type, base 2; +inf where padded
-  const void* delta = nullptr;         // [columns], sum over d of out * its gradient
+  const void* top = nullptr;           // [columns] accumulate type; +inf where padded
+  const void* delta = nullptr;         // [columns], sum over d of out * its gradient / sum
   void* dq = nullptr;                  // [Dp][columns] accumulate type
 };
 
@@ -100,8 +101,10 @@ struct ForwardTile {
   const QueryTile* queries;
   const KeySet* keys;  // [2]: prefix, lane
   RowSet out;          // rows of this tile
-  void* lse;           // row 0 of the head's [T] log-sum-exp, nats, accumulate type
-  int64_t lse_first, lse_stride;
+  // Of the head's [T] rows, accumulate type: the largest score, and 1 / sum of exp2(s - top). Kept
+  // apart, so that the backward makes the very probabilities of the forward.
+  void* top;
+  void* inverse;
 };
 
 /// One tile of keys against the tiles of queries that see it; adds to dk, dv and the tiles' dq.
@@ -120,12 +123,13 @@ struct BackwardTile {
   void* const* dq;  // [n_query_tiles]: where this worker adds the queries' gradients
 };
 
-/// Prepares the gradient side of a query tile: grad_columns, grad_rows (from padded rows), delta.
+/// Delta of a query tile.
 struct DeltaRows {
   Element type;
   RowSet out, grad;  // `count` rows each
   int64_t head_dim, columns;
-  void* delta;  // [columns] accumulate type
+  const void* factor;  // [tokens] accumulate type
+  void* delta;         // [columns] accumulate type: factor times sum over d of out * grad
 };
 
 /// Rounds, rotates back and stores gradient rows, and sums the frequency gradient.
@@ -138,7 +142,8 @@ struct FinishRows {
   Turn turn;
   int64_t head_dim, Dp;
   double scale;              // factor on grad
-  const int64_t* positions;  // [tokens], for the sums
+  const int64_t* positions;  // [tokens], for the sums; counted from `origin`, which is free to
+  int64_t origin;            // choose (gauge.h) and best in the middle
   double* weighted;          // [P] += sum_i pos_i (rotated x grad); null = not wanted
   double* plain;             // [P] += sum_i (rotated x grad); null = not wanted
   double* magnitude;         // [P] += sum_i |rotated| |grad|

@@ -80,6 +80,9 @@ void pack(const PackRows& p) {
     if (p.turn.gain != nullptr) {
       scale_row(static_cast<A>(p.turn.gain[token]), p.head_dim, row);
     }
+    if (p.factor != nullptr) {
+      scale_row(*at<const A>(p.factor, token), p.head_dim, row);
+    }
     narrow(row, p.Dp, out);
   }
   __builtin_memset(out, 0, static_cast<size_t>((p.n_padded - p.rows.count) * p.Dp) * sizeof(E));
@@ -186,7 +189,7 @@ void deltas(const DeltaRows& p) {
     for (; d < p.head_dim; ++d) {
       total += scalar(o[d]) * scalar(g[d]);
     }
-    delta[r] = total;
+    delta[r] = total * *at<const A>(p.factor, p.grad.first + r * p.grad.stride);
   }
   for (int64_t r = p.out.count; r < p.columns; ++r) {
     delta[r] = A{};
@@ -204,14 +207,27 @@ void delta_rows(const DeltaRows& p) {
   }
 }
 
+// The difference of two products cancels; bfloat16 rows have lost more than that already.
+template <class E>
+struct WideOf {
+  using type = double;
+};
+template <>
+struct WideOf<BFloat> {
+  using type = float;
+};
+template <class E>
+using Wide = typename WideOf<E>::type;
+
 // Adds (rotated x grad) of every pair, times the position, to the frequency sums.
 template <class E, class A>
 GYRE_INLINE void add_cross(const FinishRows& p, const E* rotated, const A* grad, double position) {
   const int64_t P = p.turn.n_pairs;
   const int64_t step = p.turn.interleaved ? 2 : 1, second = p.turn.interleaved ? 1 : P;
+  using W = Wide<E>;
   for (int64_t m = 0; m < P; ++m) {
-    const A ax = scalar(rotated[step * m]), ay = scalar(rotated[step * m + second]);
-    const A bx = grad[step * m], by = grad[step * m + second];
+    const W ax = scalar(rotated[step * m]), ay = scalar(rotated[step * m + second]);
+    const W bx = grad[step * m], by = grad[step * m + second];
     p.weighted[m] += position * static_cast<double>(ax * by - ay * bx);
   }
   for (int64_t m = 0; p.plain != nullptr && m < P; ++m) {
@@ -234,7 +250,7 @@ void finish(const FinishRows& p) {
       store(row + d, static_cast<A>(p.scale) * load(grad + d));
     }
     if (p.rotated != nullptr) {
-      add_cross(p, rotated + r * p.Dp, row, static_cast<double>(p.positions[token]));
+      add_cross(p, rotated + r * p.Dp, row, static_cast<double>(p.positions[token] - p.origin));
     }
     if (p.turn.gain != nullptr) {
       scale_row(static_cast<A>(p.turn.gain[token]), p.head_dim, row);

@@ -2,7 +2,7 @@
 
 #include <ATen/native/CPUBlas.h>
 
-#include <cmath>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -27,7 +27,13 @@ void torch_product(int64_t M, int64_t N, int64_t K, int64_t lda, int64_t ldb, in
                               static_cast<const at::BFloat16*>(b), c);
 }
 
+std::atomic<bool> torch_tiles{false};
+
 }  // namespace
+
+void use_torch_tiles(bool on) {
+  torch_tiles = on;
+}
 
 void Arena::Free::operator()(char* p) const {
   std::free(p);
@@ -62,7 +68,7 @@ Shape::Shape(const Call& call)
     : type(element_of(call.q.scalar_type())),
       tile(type),
       kernels(&cpu::kernels()),
-      product(gyre::isa() == Isa::Amx ? torch_product : nullptr),
+      product(gyre::isa() == Isa::Amx || torch_tiles ? torch_product : nullptr),
       B(call.q.size(0)),
       H(call.q.size(1)),
       G(call.k.size(1)),

@@ -34,6 +34,9 @@ class Arena {
 /// Per thread, for the units it runs.
 Arena& unit_arena();
 
+/// Forces torch's tile products, which machines with AMX use, onto one without; for tests.
+void use_torch_tiles(bool on);
+
 /// Sizes and types of a call.
 struct Shape {
   explicit Shape(const Call& call);
