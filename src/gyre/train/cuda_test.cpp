@@ -25,7 +25,7 @@ class CudaRun : public ::testing::Test {
   }
 };
 
-RunSetup on_gpu(const TestFolder& folder, const std::string& name) {
+RunSetup gpu_setup(const TestFolder& folder, const std::string& name) {
   RunSetup setup = small_setup(folder, name);
   setup.device = at::kCUDA;
   return setup;
@@ -33,7 +33,7 @@ RunSetup on_gpu(const TestFolder& folder, const std::string& name) {
 
 TEST_F(CudaRun, FollowsTheRunOfTheCpu) {
   const TestFolder folder;
-  const RunSetup cpu = small_setup(folder, "cpu"), gpu = on_gpu(folder, "gpu");
+  const RunSetup cpu = small_setup(folder, "cpu"), gpu = gpu_setup(folder, "gpu");
   const RunResult a = run(cpu), b = run(gpu);
   const std::vector<double> on_cpu = losses_of(cpu.out), on_gpu = losses_of(gpu.out);
   ASSERT_EQ(on_cpu.size(), on_gpu.size());
@@ -64,9 +64,9 @@ TEST_F(CudaRun, StartsFromTheWeightsOfTheCpu) {
 
 TEST_F(CudaRun, ItsCheckpointLoadsOnEitherDevice) {
   const TestFolder folder;
-  const RunSetup setup = on_gpu(folder, "gpu");
+  const RunSetup setup = gpu_setup(folder, "gpu");
   run(setup);
-  const Run on_cpu = load_run(setup.out), on_gpu = load_run(setup.out, at::kCUDA);
+  const train::Run on_cpu = load_run(setup.out), on_gpu = load_run(setup.out, at::kCUDA);
   for (const model::Parameter& each : on_cpu.model.parameters()) {
     EXPECT_TRUE(at::equal(each.value, on_gpu.model.parameter(each.name).value.cpu())) << each.name;
   }
@@ -74,7 +74,7 @@ TEST_F(CudaRun, ItsCheckpointLoadsOnEitherDevice) {
 
 TEST_F(CudaRun, TwiceGivesEqualLosses) {
   const TestFolder folder;
-  const RunSetup first = on_gpu(folder, "first"), second = on_gpu(folder, "second");
+  const RunSetup first = gpu_setup(folder, "first"), second = gpu_setup(folder, "second");
   run(first);
   run(second);
   EXPECT_EQ(losses_of(first.out), losses_of(second.out));

@@ -66,7 +66,8 @@ at::Tensor make_coefficients(const BiasKey& key) {
 at::Tensor coefficients(const BiasKey& key) {
   constexpr size_t kEntries = 16;
   static std::mutex mutex;
-  static std::list<std::pair<BiasKey, at::Tensor>> entries;  // newest first
+  // Newest first. Never destroyed: at exit the driver may be gone before its tensors would be.
+  static auto& entries = *new std::list<std::pair<BiasKey, at::Tensor>>;
   const std::lock_guard lock(mutex);
   for (const auto& [known, tensor] : entries) {
     if (known == key) {
