@@ -101,14 +101,12 @@ void fill_setup(CompareVerb& verb) {
   s.out = std::filesystem::absolute(verb.out).lexically_normal();
   s.jobs = verb.compare.jobs;
   s.threads = verb.common.threads;
+  s.device = verb.common.device;
   s.force = verb.force;
   s.overhead_seconds = verb.compare.overhead_seconds;
 }
 
 void check_options(const CompareVerb& verb) {
-  if (verb.common.device != "cpu") {
-    throw Error(Code::Usage, "gyre compare runs on the CPU in this version; use --device cpu");
-  }
   if (verb.compare.jobs < 0) {
     throw Error(Code::Usage, "--jobs must be 0 or more, got ", verb.compare.jobs);
   }

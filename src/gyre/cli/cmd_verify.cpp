@@ -48,6 +48,10 @@ void check_output(const char* flag, const std::string& file) {
 void check_usage(const VerifyVerb& verb) {
   check_output("--report", verb.report);
   check_output("--json", verb.common.json);
+  if (verb.common.device != "cpu") {
+    throw Error(Code::Usage, "verify: compares with float64 on the CPU, got --device ",
+                verb.common.device, "; use --device cpu");
+  }
   if (!verb.scheme.empty() && !verb.model.empty()) {
     throw Error(Code::Usage, "verify: give --scheme or --model, not both");
   }

@@ -47,6 +47,8 @@ TEST(CmdVerify, AFaultExitsOneAndSaysWhichCheck) {
 
 TEST(CmdVerify, NamesWhatIsWrong) {
   EXPECT_EQ(message_of("--scheme rope --model x"), "verify: give --scheme or --model, not both");
+  EXPECT_EQ(message_of("--device cuda"),
+            "verify: compares with float64 on the CPU, got --device cuda; use --device cpu");
   EXPECT_EQ(message_of("--fault window"), "no fault 'window'; see: gyre verify --list");
   EXPECT_EQ(message_of("--tokens 1"), "--tokens must be 4 to 65536, got 1");
   EXPECT_EQ(message_of("--model x --faults"),

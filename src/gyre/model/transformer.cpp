@@ -176,7 +176,8 @@ std::vector<std::vector<std::vector<double>>> Transformer::current_inv_freq() co
           plain.empty() || plain.front().empty() ? decltype(plan_.layers[0].inv_freq)() : plain;
       continue;
     }
-    const at::Tensor theta = layer_theta(*this, n);
+    at::Tensor theta = layer_theta(*this, n);
+    theta = theta.defined() ? theta.cpu() : theta;
     for (int64_t g = 0; theta.defined() && g < theta.size(0); ++g) {
       const at::Tensor row = theta[g].contiguous();
       groups.emplace_back(row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());

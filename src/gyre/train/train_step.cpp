@@ -8,10 +8,12 @@ double accumulate_gradient(const model::Transformer& model, const data::Batch& b
                            int64_t parts) {
   const int64_t B = batch.inputs.size(0), step = (B + parts - 1) / parts;
   const auto n_tokens = static_cast<double>(batch.inputs.numel());
+  const at::Device device = model.parameters().front().value.device();
   double loss = 0.0;
   for (int64_t b = 0; b < B; b += step) {
     const int64_t n = std::min(step, B - b);
-    const at::Tensor nll = model.nll(batch.inputs.narrow(0, b, n), batch.targets.narrow(0, b, n));
+    const at::Tensor nll = model.nll(batch.inputs.narrow(0, b, n).to(device),
+                                     batch.targets.narrow(0, b, n).to(device));
     const at::Tensor part = nll.sum().div(n_tokens);
     part.backward();
     loss += part.item<double>();
