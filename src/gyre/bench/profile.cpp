@@ -95,11 +95,12 @@ void on_end(const at::RecordFunction& function, at::ObserverContext*) {
   Open open = std::move(t_open.back());
   t_open.pop_back();
   const double ms = std::chrono::duration<double, std::milli>(Clock::now() - open.start).count();
-  if (open.inside_ms > 0.0 && open.flops == 0.0) {
-    open.bytes = 0.0;  // it passed its tensors on to others, which count them
-  } else if (!open.name.starts_with("gyre::")) {
+  if (!open.name.starts_with("gyre::")) {
     for (const c10::IValue& each : function.outputs()) {
       open.bytes += bytes_of(each);
+    }
+    if (ms < 2.0 * open.inside_ms) {
+      open.bytes = 0.0;  // it passed its tensors on to others, which count them
     }
   }
   if (!t_open.empty()) {
@@ -174,7 +175,8 @@ std::vector<OpShare> profile(const std::function<void()>& step, int64_t steps, d
     if (!only_a_scope(name) && op.share > kLeastShare) {
       op.gflops = sum.flops / sum.ms / 1e6;
       op.gbytes_per_s = sum.bytes / sum.ms / 1e6;
-      op.roofline = std::max(op.gflops / peak_gflops, op.gbytes_per_s / gbytes_per_s);
+      const double reached = std::max(op.gflops / peak_gflops, op.gbytes_per_s / gbytes_per_s);
+      op.roofline = reached > 0.0 ? reached : kUnknown;
     }
     out.push_back(std::move(op));
   }
