@@ -19,7 +19,7 @@ function(gyre_isa_sources target sources)
       file(CONFIGURE OUTPUT ${generated} CONTENT "#define GYRE_ISA ${isa}\n#include \"${name}\"\n")
       # A product and a sum become one operation; -O3 in every build type, or tests would crawl.
       set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS
-        "${GYRE_ISA_${isa}};-ffp-contract=fast;-O3;-fno-math-errno;-Wno-psabi;-Wno-shadow")
+        "${GYRE_ISA_${isa}};-ffp-contract=fast;-O3;-fno-math-errno;-Wno-psabi;-Wno-shadow;-Wno-maybe-uninitialized")
       target_sources(${target} PRIVATE ${generated})
     endforeach()
   endforeach()

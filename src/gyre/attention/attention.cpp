@@ -1,19 +1,16 @@
-// Attention block by block over torch's CPU flash kernel: each block of queries sees only the keys
-// in its reach. One call of the kernel when the mask is full and nothing is added to the scores.
-// Gradients of keys and values are summed over blocks in float32 or wider.
+// Checks and autograd of the fused attention; the work is in cpu/.
 #include "gyre/attention/attention.h"
 
-#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
-#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 
-#include "gyre/attention/reach.h"
-#include "gyre/attention/tile.h"
+#include "gyre/attention/cpu/attend.h"
+#include "gyre/attention/gauge.h"
 
 namespace gyre::attention {
 namespace {
@@ -21,172 +18,121 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// What the backward needs beside tensors.
-struct Layer : torch::CustomClassHolder {
-  std::vector<double> slopes;
-  position::MaskSpec mask;
-  double scale = 1.0;
-
-  bool one_causal_call(int64_t n_queries, int64_t n_keys) const {
-    const bool sees_all = mask.window == 0 && (mask.chunk == 0 || mask.chunk >= n_keys);
-    return sees_all && slopes.empty() && n_queries == n_keys;
-  }
-  std::vector<Reach> blocks(int64_t n_queries, int64_t n_keys) const {
-    return reach(mask, n_queries, n_keys, block_size(mask, !slopes.empty(), n_keys));
-  }
+// What both passes need beside the differentiable tensors.
+struct Plan : torch::CustomClassHolder {
+  cpu::Call call;  // without q, k, v
+  int64_t n_heads = 0, n_kv_heads = 0;
+  bool packed = false, learned = false;
 };
 
-std::optional<at::Tensor> optional(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+at::Tensor dense_rows(const at::Tensor& x) {
+  return x.stride(-1) == 1 ? x : x.contiguous();
 }
 
-// [B, G, S, D] -> [B, H, S, D]: head h reads group h / (H / G).
-at::Tensor expand_groups(const at::Tensor& x_BGSD, int64_t n_heads) {
-  const int64_t n_groups = x_BGSD.size(1);
-  if (n_groups == n_heads) {
-    return x_BGSD;
-  }
-  return x_BGSD.unsqueeze(2)
-      .expand({-1, -1, n_heads / n_groups, -1, -1})
-      .reshape({x_BGSD.size(0), n_heads, x_BGSD.size(2), x_BGSD.size(3)});
-}
+struct Views {
+  at::Tensor q, k, v;  // [B, H or G, T or S, D]
+};
 
-at::Tensor sum_groups(const at::Tensor& x_BHSD, int64_t n_groups, at::ScalarType dtype) {
-  const int64_t n_heads = x_BHSD.size(1);
-  if (n_groups == n_heads) {
-    return x_BHSD.to(dtype);
-  }
-  return x_BHSD.reshape({x_BHSD.size(0), n_groups, n_heads / n_groups, x_BHSD.size(2), -1})
-      .sum(2)
-      .to(dtype);
-}
-
-// Rows of queries or keys of one block, as views.
-at::Tensor query_rows(const at::Tensor& x_BHTD, const Reach& block, int64_t first) {
-  const int64_t begin = block.q_begin - first;
-  return x_BHTD.slice(2, begin, begin + (block.n_queries - 1) * block.step + 1, block.step);
-}
-
-at::Tensor range_rows(const at::Tensor& x_BHSD, const Reach& block) {
-  const int64_t end = block.k_begin + (block.n_keys - 1) * block.step + 1;
-  return x_BHSD.slice(2, block.k_begin, end, block.step);
-}
-
-at::Tensor key_rows(const at::Tensor& x_BHSD, const Reach& block) {
-  const at::Tensor range = range_rows(x_BHSD, block);
-  return block.n_prefix == 0 ? range : at::cat({x_BHSD.narrow(2, 0, block.n_prefix), range}, 2);
-}
-
-void add_key_rows(at::Tensor& sum_BHSD, const at::Tensor& part, const Reach& block) {
-  if (block.n_prefix > 0) {
-    sum_BHSD.narrow(2, 0, block.n_prefix).add_(part.narrow(2, 0, block.n_prefix));
-  }
-  range_rows(sum_BHSD, block).add_(part.narrow(2, block.n_prefix, block.n_keys));
-}
-
-// [B, heads, T, D] whose memory is [B, T, heads, D], ready to be viewed as [B, T, heads * D].
-at::Tensor token_major(at::Tensor (*make)(at::IntArrayRef, at::TensorOptions),
-                       const at::Tensor& like, at::ScalarType dtype) {
-  return make({like.size(0), like.size(2), like.size(1), like.size(3)}, like.options().dtype(dtype))
+// Heads [begin, begin + n) of [B, T, heads, D] in one row, as [B, n, T, D].
+at::Tensor heads_of(const at::Tensor& row_BTF, int64_t begin, int64_t n, int64_t head_dim) {
+  return row_BTF.narrow(2, begin * head_dim, n * head_dim)
+      .view({row_BTF.size(0), row_BTF.size(1), n, head_dim})
       .transpose(1, 2);
 }
 
-at::Tensor make_zeros(at::IntArrayRef sizes, at::TensorOptions options) {
-  return at::zeros(sizes, options);
-}
-at::Tensor make_empty(at::IntArrayRef sizes, at::TensorOptions options) {
-  return at::empty(sizes, options);
+Views views_of(const Plan& plan, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  if (!plan.packed) {
+    return {q, k, v};
+  }
+  const int64_t H = plan.n_heads, G = plan.n_kv_heads, D = q.size(2) / (H + 2 * G);
+  return {heads_of(q, 0, H, D), heads_of(q, H, G, D), heads_of(q, H + G, G, D)};
 }
 
-// q [B, H, T, D], k and v [B, H, S, D].
-variable_list forward_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const Layer& layer, const std::vector<Reach>& blocks) {
-  const TileSource tiles(blocks, layer.slopes, q.scalar_type());
-  variable_list results{token_major(make_empty, q, q.scalar_type())};
-  const int64_t first = k.size(2) - q.size(2);
-  for (const Reach& block : blocks) {
-    auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
-        query_rows(q, block, first), key_rows(k, block), key_rows(v, block), 0.0, false,
-        optional(tiles.tile(block)), layer.scale);
-    results.push_back(lse);
-    if (blocks.size() == 1) {
-      results[0] = out;
-    } else {
-      query_rows(results[0], block, first).copy_(out);
+// [B, heads, T, D] whose memory is [B, T, heads, D].
+at::Tensor token_major(const at::Tensor& like) {
+  return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)}, like.options())
+      .transpose(1, 2);
+}
+
+// Autograd's inputs must be tensors.
+at::Tensor or_empty(const at::Tensor& x) {
+  static const at::Tensor nothing = at::empty({0});
+  return x.defined() ? x : nothing;
+}
+
+// Sums per key/value head -> gradient of the table's [1 or G, P] frequencies, in a fixed order.
+at::Tensor theta_gradient(const at::Tensor& cross_BGP, int64_t n_tables) {
+  const int64_t G = cross_BGP.size(1), P = cross_BGP.size(2);
+  at::Tensor out = at::zeros({n_tables, P}, at::kDouble);
+  const auto* in = cross_BGP.const_data_ptr<double>();
+  auto* sum = out.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < cross_BGP.size(0) * G; ++i) {
+    for (int64_t m = 0; m < P; ++m) {
+      sum[i % G * n_tables / G * P + m] += in[i * P + m];
     }
   }
-  return results;
-}
-
-struct Gradients {
-  at::Tensor q, k, v;  // [B, H, T or S, D]
-};
-
-Gradients backward_blocks(const at::Tensor& grad, const variable_list& saved, const at::Tensor& k,
-                          const at::Tensor& v, const Layer& layer,
-                          const std::vector<Reach>& blocks) {
-  const at::Tensor &q = saved[0], &out = saved[3];
-  const TileSource tiles(blocks, layer.slopes, q.scalar_type());
-  const auto sum_type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  Gradients sums{token_major(make_empty, q, q.scalar_type()), token_major(make_zeros, k, sum_type),
-                 token_major(make_zeros, v, sum_type)};
-  const int64_t first = k.size(2) - q.size(2);
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    const Reach& block = blocks[i];
-    auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-        query_rows(grad, block, first), query_rows(q, block, first), key_rows(k, block),
-        key_rows(v, block), query_rows(out, block, first), saved[4 + i], 0.0, false,
-        optional(tiles.tile(block)), layer.scale);
-    if (blocks.size() == 1 && block.n_prefix == 0 && block.step == 1 && block.n_keys == k.size(2)) {
-      return {dq, dk, dv};
-    }
-    query_rows(sums.q, block, first).copy_(dq);
-    add_key_rows(sums.k, dk, block);
-    add_key_rows(sums.v, dv, block);
-  }
-  return sums;
+  return out;
 }
 
 struct Attend : torch::autograd::Function<Attend> {
+  // q is the whole projection, and k and v are empty, when the plan is packed.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q, const at::Tensor& k,
-                            const at::Tensor& v, const c10::intrusive_ptr<Layer>& layer) {
-    const at::Tensor k_BHSD = expand_groups(k, q.size(1)), v_BHSD = expand_groups(v, q.size(1));
-    variable_list results;
-    if (layer->one_causal_call(q.size(2), k.size(2))) {
-      auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
-          q, k_BHSD, v_BHSD, 0.0, true, std::nullopt, layer->scale);
-      results = {out, lse};
-    } else {
-      results = forward_blocks(q, k_BHSD, v_BHSD, *layer, layer->blocks(q.size(2), k.size(2)));
-    }
-    variable_list saved{q, k, v};
-    saved.insert(saved.end(), results.begin(), results.end());
-    ctx->save_for_backward(saved);
-    ctx->saved_data["layer"] = at::IValue::make_capsule(layer);
-    return results[0];
+                            const at::Tensor& v, const at::Tensor& /*theta*/,
+                            const c10::intrusive_ptr<Plan>& plan) {
+    cpu::Call call = plan->call;
+    const Views x = views_of(*plan, q, k, v);
+    call.q = x.q;
+    call.k = x.k;
+    call.v = x.v;
+    at::Tensor out = token_major(x.q);
+    at::Tensor softmax =
+        at::empty({2, x.q.size(0), x.q.size(1), x.q.size(2)},
+                  x.q.options().dtype(x.q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+    cpu::forward(call, out, softmax);
+    ctx->save_for_backward({q, k, v, out, softmax});
+    ctx->saved_data["plan"] = at::IValue::make_capsule(plan);
+    return out;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const auto holder = ctx->saved_data["layer"].toCapsule();
-    const auto& layer = static_cast<const Layer&>(*holder);
+    const auto holder = ctx->saved_data["plan"].toCapsule();
+    const auto& plan = static_cast<const Plan&>(*holder);
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2];
-    const at::Tensor k_BHSD = expand_groups(k, q.size(1)), v_BHSD = expand_groups(v, q.size(1));
-    const at::Tensor grad = grads[0].stride(3) == 1 ? grads[0] : grads[0].contiguous();
-    Gradients d;
-    if (layer.one_causal_call(q.size(2), k.size(2))) {
-      std::tie(d.q, d.k, d.v) = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-          grad, q, k_BHSD, v_BHSD, saved[3], saved[4], 0.0, true, std::nullopt, layer.scale);
+    cpu::Call call = plan.call;
+    const Views x = views_of(plan, q, k, v);
+    call.q = x.q;
+    call.k = x.k;
+    call.v = x.v;
+    variable_list out(5);
+    cpu::Gradients to;
+    if (plan.packed) {
+      out[0] = at::empty(q.sizes(), q.options());
+      const Views d = views_of(plan, out[0], {}, {});
+      to.q = d.q;
+      to.k = d.k;
+      to.v = d.v;
     } else {
-      d = backward_blocks(grad, saved, k_BHSD, v_BHSD, layer, layer.blocks(q.size(2), k.size(2)));
+      to.q = out[0] = token_major(x.q);
+      to.k = out[1] = token_major(x.k);
+      to.v = out[2] = token_major(x.v);
     }
-    return {d.q, sum_groups(d.k, k.size(1), k.scalar_type()),
-            sum_groups(d.v, v.size(1), v.scalar_type()), at::Tensor()};
+    to.gauge = kCheckGauge && call.cos.defined();
+    if (plan.learned || to.gauge) {
+      to.cross = at::zeros({3, x.k.size(0), x.k.size(1), call.cos.size(2)}, at::kDouble);
+    }
+    cpu::backward(call, saved[3], saved[4], dense_rows(grads[0]), to);
+    if (to.gauge) {
+      check_gauge(to.cross[1], to.cross[2], x.q.scalar_type());
+    }
+    if (plan.learned) {
+      out[3] = theta_gradient(to.cross[0], call.cos.size(0));
+    }
+    return out;
   }
 };
 
-void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-           const position::LayerPlan& layer) {
+void check_tensors(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   TORCH_CHECK_VALUE(q.dim() == 4 && k.dim() == 4, "attention: q must be [B, H, T, D] and k ",
                     "[B, G, S, D], got ", q.sizes(), " and ", k.sizes());
   TORCH_CHECK_VALUE(k.sizes() == v.sizes(), "attention: k and v differ: ", k.sizes(), " and ",
@@ -207,6 +153,12 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     " key/value heads");
   TORCH_CHECK_VALUE(q.size(2) >= 1 && k.size(2) >= q.size(2), "attention: ", q.size(2),
                     " queries need at least as many keys and at least one, got ", k.size(2));
+  constexpr int64_t kLargestDim = 1024;
+  TORCH_CHECK_VALUE(q.size(3) >= 1 && q.size(3) <= kLargestDim, "attention: head dim must be 1 to ",
+                    kLargestDim, ", got ", q.size(3));
+}
+
+void check_layer(const at::Tensor& q, const position::LayerPlan& layer) {
   const auto n_slopes = static_cast<int64_t>(layer.slopes.size());
   TORCH_CHECK_VALUE(n_slopes == 0 || n_slopes == q.size(1), "attention: ", n_slopes, " slopes for ",
                     q.size(1), " query heads");
@@ -219,20 +171,91 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     "; use one of them");
 }
 
-at::Tensor dense_rows(const at::Tensor& x) {
-  return x.stride(3) == 1 ? x : x.contiguous();
+void check_rotation(const at::Tensor& q, const at::Tensor& k, const Rotation& rotation) {
+  if (rotation.identity()) {
+    return;
+  }
+  TORCH_CHECK_VALUE(q.size(2) == k.size(2), "attention: a rotation needs as many queries as keys, ",
+                    "got ", q.size(2), " and ", k.size(2), "; rotate cached keys when stored");
+  TORCH_CHECK_VALUE(q.size(2) == rotation.positions.size(0), "attention: q has ", q.size(2),
+                    " tokens, the table has ", rotation.positions.size(0), " positions");
+  if (!rotation.theta.defined()) {
+    return;
+  }
+  const int64_t P = rotation.theta.size(1), n_tables = rotation.theta.size(0);
+  TORCH_CHECK_VALUE(q.size(3) >= 2 * P, "attention: q has ", q.size(3),
+                    " channels per head, the table rotates ", 2 * P);
+  TORCH_CHECK_VALUE(n_tables == 1 || n_tables == k.size(1), "attention: the table has ", n_tables,
+                    " groups, k has ", k.size(1), " heads; use 1 or one per key/value head");
+  const auto wanted = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  TORCH_CHECK_VALUE(rotation.cos.scalar_type() == wanted, "attention: q is ", q.scalar_type(),
+                    ", its table must be ", wanted, ", got ", rotation.cos.scalar_type());
+}
+
+void check_first_key(const at::Tensor& q, const at::Tensor& first_key) {
+  TORCH_CHECK_VALUE(
+      !first_key.defined() || (first_key.scalar_type() == at::kLong && first_key.dim() == 2 &&
+                               first_key.size(0) == q.size(0) && first_key.size(1) == q.size(2)),
+      "attention: first_key must be int64 [", q.size(0), ", ", q.size(2), "], got ",
+      first_key.scalar_type(), " ", first_key.sizes());
+}
+
+c10::intrusive_ptr<Plan> plan_of(const Views& x, const Rotation& rotation,
+                                 const position::LayerPlan& layer, const at::Tensor& first_key) {
+  check_tensors(x.q, x.k, x.v);
+  check_layer(x.q, layer);
+  check_rotation(x.q, x.k, rotation);
+  check_first_key(x.q, first_key);
+  auto plan = c10::make_intrusive<Plan>();
+  cpu::Call& call = plan->call;
+  call.cos = rotation.cos;
+  call.sin = rotation.sin;
+  call.key_cos = rotation.key_cos;
+  call.key_sin = rotation.key_sin;
+  call.query_gain = rotation.query_gain;
+  call.positions = rotation.positions;
+  call.interleaved = rotation.layout == position::PairLayout::Interleaved;
+  call.first_key = first_key.defined() ? first_key.contiguous() : first_key;
+  call.mask = layer.mask;
+  call.slopes = layer.slopes;
+  call.scale = layer.logit_scale / std::sqrt(static_cast<double>(x.q.size(3)));
+  plan->learned = rotation.theta.defined() && rotation.theta.requires_grad();
+  return plan;
 }
 
 }  // namespace
 
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                  const Rotation& rotation, const position::LayerPlan& layer,
+                  const at::Tensor& first_key) {
+  const auto plan = plan_of({q, k, v}, rotation, layer, first_key);
+  return Attend::apply(dense_rows(q), dense_rows(k), dense_rows(v), or_empty(rotation.theta), plan);
+}
+
+at::Tensor attend_packed(const at::Tensor& qkv, int64_t n_heads, int64_t n_kv_heads,
+                         const Rotation& rotation, const position::LayerPlan& layer,
+                         const at::Tensor& first_key) {
+  const int64_t n_all = n_heads + 2 * n_kv_heads;
+  TORCH_CHECK_VALUE(qkv.dim() == 3 && n_heads > 0 && n_kv_heads > 0 && qkv.size(2) % n_all == 0,
+                    "attention: qkv must be [B, T, (", n_heads, " + 2 * ", n_kv_heads, ") D], got ",
+                    qkv.sizes());
+  Plan shape;
+  shape.n_heads = n_heads;
+  shape.n_kv_heads = n_kv_heads;
+  shape.packed = true;
+  const at::Tensor dense = dense_rows(qkv);
+  const auto plan = plan_of(views_of(shape, dense, {}, {}), rotation, layer, first_key);
+  plan->n_heads = n_heads;
+  plan->n_kv_heads = n_kv_heads;
+  plan->packed = true;
+  const at::Tensor out =
+      Attend::apply(dense, or_empty({}), or_empty({}), or_empty(rotation.theta), plan);
+  return out.transpose(1, 2).flatten(2);
+}
+
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const position::LayerPlan& layer) {
-  check(q, k, v, layer);
-  auto holder = c10::make_intrusive<Layer>();
-  holder->slopes = layer.slopes;
-  holder->mask = layer.mask;
-  holder->scale = layer.logit_scale / std::sqrt(static_cast<double>(q.size(3)));
-  return Attend::apply(dense_rows(q), dense_rows(k), dense_rows(v), holder);
+  return attend(q, k, v, Rotation{}, layer);
 }
 
 }  // namespace gyre::attention

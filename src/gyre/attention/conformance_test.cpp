@@ -116,8 +116,7 @@ Rotation table_of(const Batch& batch, const PositionPlan& plan, const position::
 at::Tensor run(const Batch& batch, const PositionPlan& plan, const position::LayerPlan& layer,
                int64_t first = 0, const at::Tensor& theta = {}) {
   const at::Tensor bands = theta.defined() ? theta : theta_of(layer);
-  const auto [q, k] = rotate(batch.q, batch.k, table_of(batch, plan, layer, bands, first));
-  return attention(q, k, batch.v, layer);
+  return attend(batch.q, batch.k, batch.v, table_of(batch, plan, layer, bands, first), layer);
 }
 
 // The same token by token in steps of `step`, keys kept as they were rotated.
@@ -181,7 +180,11 @@ TEST_F(Conformance, EveryLayerEqualsTheReference) {
         const auto input = reference_input(batch, layer, plan.layout);
         const at::Tensor expected = from_reference(reference_attention(input));
         expect_near(run(batch, plan, layer), expected, 1e-12, 0, what);
-        expect_near(run(single, plan, layer), expected, 2e-6, 0, what + " float32");
+        for (const Isa level : usable_isas()) {
+          const AtLevel at_level(level);
+          expect_near(run(single, plan, layer), expected, 2e-6, 0,
+                      str(what, " float32 ", isa_name(level)));
+        }
       }
     }
   }

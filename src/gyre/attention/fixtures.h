@@ -9,6 +9,7 @@
 
 #include "gyre/attention/reference.h"
 #include "gyre/attention/rotation.h"
+#include "gyre/base/isa.h"
 
 namespace gyre::attention::testing {
 
@@ -22,6 +23,18 @@ class OneThread {
 
  private:
   int before_;
+};
+
+/// Runs the kernels of one instruction set while it lives.
+class AtLevel {
+ public:
+  explicit AtLevel(Isa level) : before_(isa()) { set_isa(level); }
+  ~AtLevel() { set_isa(before_); }
+  AtLevel(const AtLevel&) = delete;
+  AtLevel& operator=(const AtLevel&) = delete;
+
+ private:
+  Isa before_;
 };
 
 struct Shape {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "gyre/attention/element.h"
+
 namespace gyre::attention {
 
 /// Pairs [first, second) that turn; the rest of a row is copied.
@@ -38,8 +40,6 @@ struct CrossRows {
   double* plain;      // [P] += sum_i (rotated x grad); null = not wanted
   double* magnitude;  // [P] += sum_i |rotated| |grad|; null = not wanted
 };
-
-enum class Element { F64, F32, BF16 };
 
 /// Kernels for one head; plain loops, compiled for several instruction sets where that is possible.
 void rotate_rows(Element type, const Rows& rows);

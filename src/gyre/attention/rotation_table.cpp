@@ -54,6 +54,17 @@ CosSin angles(const at::Tensor& theta_GP, const at::Tensor& positions_T) {
   return {cos, sin};
 }
 
+// [G, 1, P]: a pair that does not turn is left as it is.
+at::Tensor amplitudes(const at::Tensor& theta_GP, double amplitude) {
+  at::Tensor out = at::empty({theta_GP.size(0), 1, theta_GP.size(1)}, at::kDouble);
+  auto* a = out.mutable_data_ptr<double>();
+  const auto* theta = theta_GP.const_data_ptr<double>();
+  for (int64_t i = 0; i < theta_GP.numel(); ++i) {
+    a[i] = theta[i] == 0.0 ? 1.0 : amplitude;
+  }
+  return out;
+}
+
 // Factor of pair m at every token: amplitude where the pair turns, times exp(sign decay (pos - o)).
 at::Tensor factors(const at::Tensor& theta_GP, const at::Tensor& positions_T,
                    const position::LayerPlan& layer, double sign, int64_t origin) {
@@ -157,9 +168,9 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
     fold_decay(rotation, plain, layer, origin.value_or(middle(rotation.positions)), dtype);
     return rotation;
   }
-  // A pair that does not turn is copied, so the amplitude may be anything there.
-  rotation.cos = rotation.key_cos = (plain.cos * layer.amplitude).to(dtype);
-  rotation.sin = rotation.key_sin = (plain.sin * layer.amplitude).to(dtype);
+  const at::Tensor amplitude = amplitudes(rotation.theta.detach(), layer.amplitude);
+  rotation.cos = rotation.key_cos = (plain.cos * amplitude).to(dtype);
+  rotation.sin = rotation.key_sin = (plain.sin * amplitude).to(dtype);
   return rotation;
 }
 

@@ -149,8 +149,9 @@ GYRE_INLINE Floats exp2_of(Floats x) {
   const Floats n = (low + kRound) - kRound;
 #endif
   const Floats f = low - n;  // -0.5 .. 0.5
-  // Taylor terms ln(2)^k / k!, the last ones fitted over the interval.
-  Floats y = splat(1.5403530e-4F);
+  // Taylor terms ln(2)^k / k!
+  Floats y = splat(1.5252734e-5F);
+  y = y * f + 1.5403530e-4F;
   y = y * f + 1.3333558e-3F;
   y = y * f + 9.6181291e-3F;
   y = y * f + 5.5504109e-2F;

@@ -1,0 +1,266 @@
+// Products and transposes of tiles, for the *_isa.cpp of this folder.
+// Tricks: a block of 4 rows by up to 64 columns stays in registers over the whole sum (16 vectors
+// with AVX-512); bfloat16 pairs are multiplied by one instruction; transposes exchange vectors in
+// log2(lanes) steps instead of storing single elements.
+#pragma once
+
+#include "gyre/attention/cpu/params.h"
+#include "gyre/base/simd.h"
+
+#if defined(__AVX512BF16__)
+#define GYRE_HAS_BF16_TILES 1
+#else
+#define GYRE_HAS_BF16_TILES 0
+#endif
+
+namespace gyre::attention::cpu::GYRE_ISA {
+
+using namespace gyre::GYRE_ISA;
+
+template <class E>
+struct TileOf {
+  using Acc = E;
+  static constexpr int kPair = 1;
+};
+template <>
+struct TileOf<BFloat> {
+  using Acc = float;
+  static constexpr int kPair = 2;
+};
+template <class E>
+using Acc = typename TileOf<E>::Acc;
+
+template <class T>
+GYRE_INLINE T* at(const void* p, int64_t offset) {
+  return static_cast<T*>(const_cast<void*>(p)) + offset;
+}
+
+// One step of a product: kPair elements of a row of A times kLanes columns of packed B.
+template <class E>
+struct Step {
+  using Left = Vec<E>;
+  using Right = Vec<E>;
+  static GYRE_INLINE Right right(const E* b) { return load(b); }
+  static GYRE_INLINE Left left(const E* a) { return splat(*a); }
+  static GYRE_INLINE Vec<E> add(Vec<E> c, Left a, Right b) { return c + a * b; }
+};
+#if GYRE_HAS_BF16_TILES
+template <>
+struct Step<BFloat> {
+  using Left = __m512bh;
+  using Right = __m512bh;
+  static GYRE_INLINE Right right(const BFloat* b) { return (__m512bh)_mm512_loadu_si512(b); }
+  static GYRE_INLINE Left left(const BFloat* a) {
+    int32_t pair;
+    __builtin_memcpy(&pair, a, sizeof pair);
+    return (__m512bh)_mm512_set1_epi32(pair);
+  }
+  static GYRE_INLINE Floats add(Floats c, Left a, Right b) {
+    return (Floats)_mm512_dpbf16_ps((__m512)c, a, b);
+  }
+};
+#endif
+
+// C [MR, NR * kLanes] (+)= A [MR, K] B packed.
+template <int MR, int NR, class E>
+GYRE_INLINE void block(int64_t K, const E* a, int64_t lda, const E* b, int64_t ldb, Acc<E>* c,
+                       int64_t ldc, bool add) {
+  constexpr int kPair = TileOf<E>::kPair;
+  Vec<Acc<E>> sum[MR][NR];
+  for (int m = 0; m < MR; ++m) {
+    for (int n = 0; n < NR; ++n) {
+      sum[m][n] = add ? load(c + m * ldc + n * kLanes) : Vec<Acc<E>>{};
+    }
+  }
+  for (int64_t k = 0; k < K; k += kPair) {
+    typename Step<E>::Right right[NR];
+    for (int n = 0; n < NR; ++n) {
+      right[n] = Step<E>::right(b + k * ldb + n * kLanes * kPair);
+    }
+    for (int m = 0; m < MR; ++m) {
+      const auto left = Step<E>::left(a + m * lda + k);
+      for (int n = 0; n < NR; ++n) {
+        sum[m][n] = Step<E>::add(sum[m][n], left, right[n]);
+      }
+    }
+  }
+  for (int m = 0; m < MR; ++m) {
+    for (int n = 0; n < NR; ++n) {
+      store(c + m * ldc + n * kLanes, sum[m][n]);
+    }
+  }
+}
+
+template <int NR, class E>
+__attribute__((noinline)) void columns(int64_t M, int64_t K, const E* a, int64_t lda, const E* b,
+                                       int64_t ldb, Acc<E>* c, int64_t ldc, bool add) {
+  int64_t m = 0;
+  for (; m + 4 <= M; m += 4) {
+    block<4, NR>(K, a + m * lda, lda, b, ldb, c + m * ldc, ldc, add);
+  }
+  for (; m < M; ++m) {
+    block<1, NR>(K, a + m * lda, lda, b, ldb, c + m * ldc, ldc, add);
+  }
+}
+
+/// C [M, N] (+)= A [M, K] B packed [K / kPair][ldb][kPair]; N a multiple of kGranule.
+template <class E>
+void product(TileProduct other, int64_t M, int64_t N, int64_t K, const E* a, int64_t lda,
+             const E* b, int64_t ldb, Acc<E>* c, int64_t ldc, bool add) {
+  if constexpr (TileOf<E>::kPair == 2) {
+    if (other != nullptr) {
+      return other(M, N, K, lda, ldb, ldc, add, a, b, c);
+    }
+  }
+  constexpr int64_t kPair = TileOf<E>::kPair;
+  int64_t n = 0;
+  for (; n + 4 * kLanes <= N; n += 4 * kLanes) {
+    columns<kLanes == 16 ? 4 : 2>(M, K, a, lda, b + n * kPair, ldb, c + n, ldc, add);
+    if constexpr (kLanes != 16) {
+      constexpr int64_t kHalf = 2 * kLanes;
+      columns<2>(M, K, a, lda, b + (n + kHalf) * kPair, ldb, c + n + kHalf, ldc, add);
+    }
+  }
+  for (; n + 2 * kLanes <= N; n += 2 * kLanes) {
+    columns<2>(M, K, a, lda, b + n * kPair, ldb, c + n, ldc, add);
+  }
+  for (; n < N; n += kLanes) {
+    columns<1>(M, K, a, lda, b + n * kPair, ldb, c + n, ldc, add);
+  }
+}
+
+template <int... I>
+struct Lanes {};
+
+// Exchanges, in rows a and b, the lanes whose number differs in bit S.
+template <int S, class V, int... I>
+GYRE_INLINE void exchange(V& a, V& b, Lanes<I...>) {
+  const V lo = __builtin_shufflevector(a, b, ((I & S) ? I - S + kLanes : I)...);
+  const V hi = __builtin_shufflevector(a, b, ((I & S) ? I + kLanes : I + S)...);
+  a = lo;
+  b = hi;
+}
+
+#if defined(__AVX512F__)
+using AllLanes = Lanes<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>;
+#elif defined(__AVX2__)
+using AllLanes = Lanes<0, 1, 2, 3, 4, 5, 6, 7>;
+#else
+using AllLanes = Lanes<0, 1, 2, 3>;
+#endif
+
+template <int S, class V>
+GYRE_INLINE void exchange_rows(V (&rows)[kLanes]) {
+  if constexpr (S < kLanes) {
+    for (int i = 0; i < kLanes; ++i) {
+      if ((i & S) == 0) {
+        exchange<S>(rows[i], rows[i + S], AllLanes{});
+      }
+    }
+    exchange_rows<2 * S>(rows);
+  }
+}
+
+/// out [columns][rows] = in [rows][columns]^T of 4-byte elements, both counts multiples of kLanes.
+template <class W>
+GYRE_INLINE void transpose_words(const W* in, int64_t n_rows, int64_t n_columns, int64_t in_step,
+                                 W* out, int64_t out_step) {
+  for (int64_t r = 0; r < n_rows; r += kLanes) {
+    for (int64_t c = 0; c < n_columns; c += kLanes) {
+      Vec<W> rows[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        __builtin_memcpy(&rows[i], in + (r + i) * in_step + c, sizeof rows[i]);
+      }
+      exchange_rows<1>(rows);
+      for (int i = 0; i < kLanes; ++i) {
+        __builtin_memcpy(out + (c + i) * out_step + r, &rows[i], sizeof rows[i]);
+      }
+    }
+  }
+}
+// For exact work, not for speed.
+GYRE_INLINE void transpose_words(const double* in, int64_t n_rows, int64_t n_columns,
+                                 int64_t in_step, double* out, int64_t out_step) {
+  for (int64_t r = 0; r < n_rows; ++r) {
+    for (int64_t c = 0; c < n_columns; ++c) {
+      out[c * out_step + r] = in[r * in_step + c];
+    }
+  }
+}
+
+/// Two rows of bfloat16 as one row of pairs.
+GYRE_INLINE void interleave(const BFloat* a, const BFloat* b, int64_t n, uint32_t* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = a[i].bits | static_cast<uint32_t>(b[i].bits) << 16;
+  }
+}
+
+/// Calls f.template operator()<E>() for the tile type.
+#if GYRE_HAS_BF16_TILES
+#define GYRE_WITH_TILE(tile, call) \
+  switch (tile) {                  \
+    case TileType::F64: {          \
+      using E = double;            \
+      call;                        \
+      break;                       \
+    }                              \
+    case TileType::F32: {          \
+      using E = float;             \
+      call;                        \
+      break;                       \
+    }                              \
+    case TileType::BF16: {         \
+      using E = BFloat;            \
+      call;                        \
+      break;                       \
+    }                              \
+  }
+#else
+#define GYRE_WITH_TILE(tile, call) \
+  if (tile == TileType::F64) {     \
+    using E = double;              \
+    call;                          \
+  } else {                         \
+    using E = float;               \
+    call;                          \
+  }
+#endif
+
+/// The same for a tensor's element type with the tile type that goes with it.
+#if GYRE_HAS_BF16_TILES
+#define GYRE_WITH_TYPES(type, tile, call) \
+  if (type == Element::F64) {             \
+    using T = double;                     \
+    using E = double;                     \
+    call;                                 \
+  } else if (type == Element::F32) {      \
+    using T = float;                      \
+    using E = float;                      \
+    call;                                 \
+  } else if (tile == TileType::F32) {     \
+    using T = BFloat;                     \
+    using E = float;                      \
+    call;                                 \
+  } else {                                \
+    using T = BFloat;                     \
+    using E = BFloat;                     \
+    call;                                 \
+  }
+#else
+#define GYRE_WITH_TYPES(type, tile, call) \
+  if (type == Element::F64) {             \
+    using T = double;                     \
+    using E = double;                     \
+    call;                                 \
+  } else if (type == Element::F32) {      \
+    using T = float;                      \
+    using E = float;                      \
+    call;                                 \
+  } else {                                \
+    using T = BFloat;                     \
+    using E = float;                      \
+    call;                                 \
+  }
+#endif
+
+}  // namespace gyre::attention::cpu::GYRE_ISA

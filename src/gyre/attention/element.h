@@ -1,0 +1,8 @@
+// Element types of queries, keys and values.
+#pragma once
+
+namespace gyre::attention {
+
+enum class Element { F64, F32, BF16 };
+
+}  // namespace gyre::attention
