@@ -152,7 +152,7 @@ class ActivatedLinear : public torch::autograd::Function<ActivatedLinear> {
 
 void check(const at::Tensor& x, int64_t width, const LinearLayer& layer) {
   TORCH_CHECK_VALUE(layer.weight.dim() == 2 && layer.weight.size(1) == width,
-                    "linear: the input has ", width, " channels, the weight is ",
+                    "linear layer: the input has ", width, " channels, the weight is ",
                     layer.weight.sizes(), " [out, in]; input ", x.sizes());
 }
 

@@ -160,11 +160,11 @@ TEST(Linear, RefusesWhatDoesNotFit) {
   EXPECT_EQ(text([&] {
               linear(x, {w, {}});
             }),
-            "linear: the input has 6 channels, the weight is [3, 5] [out, in]; input [2, 6]");
+            "linear layer: the input has 6 channels, the weight is [3, 5] [out, in]; input [2, 6]");
   EXPECT_EQ(text([&] {
               activated_linear(x, Mlp::SwiGlu, {w, {}});
             }),
-            "linear: the input has 3 channels, the weight is [3, 5] [out, in]; input [2, 6]");
+            "linear layer: the input has 3 channels, the weight is [3, 5] [out, in]; input [2, 6]");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr int64_t kGrain = 32'768;   // values per piece of parallel work, at least
-constexpr int64_t kMostBlocks = 64;  // partial sums of the weight's gradient: cut by data alone
-constexpr int64_t kBlockRows = 64;
+constexpr int64_t kMostBlocks = 256;  // partial sums of the weight's gradient: cut by data alone
+constexpr int64_t kBlockRows = 16;
 
 at::ScalarType wide_type(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;

@@ -45,7 +45,7 @@ void rows(const LossRows& p, void* scratch, int64_t begin, int64_t end) {
     const W sum = exponentials(row, largest, e, p.V);
     const int64_t target = p.targets[r];
     static_cast<W*>(p.nll)[r] =
-        static_cast<W>(__builtin_log(static_cast<double>(sum))) + largest - scalar(row[target]);
+        static_cast<W>(__builtin_log(static_cast<double>(sum))) + (largest - scalar(row[target]));
     if (p.weights == nullptr) {
       continue;
     }
