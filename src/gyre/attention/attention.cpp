@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "gyre/attention/cpu/attend.h"
+#include "gyre/attention/cuda/attend.h"
 #include "gyre/attention/gauge.h"
 
 namespace gyre::attention {
@@ -143,8 +144,10 @@ void check_tensors(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v
   TORCH_CHECK_VALUE(k.scalar_type() == type && v.scalar_type() == type,
                     "attention: q, k and v must have one dtype, got ", type, ", ", k.scalar_type(),
                     " and ", v.scalar_type());
-  TORCH_CHECK_VALUE(q.is_cpu() && k.is_cpu() && v.is_cpu(),
-                    "attention: tensors must be on the cpu, q is on ", q.device());
+  TORCH_CHECK_VALUE(
+      (q.is_cpu() || q.is_cuda()) && k.device() == q.device() && v.device() == q.device(),
+      "attention: tensors must be on the cpu or on one cuda device, q is on ", q.device(),
+      ", k on ", k.device(), ", v on ", v.device());
   TORCH_CHECK_VALUE(q.size(0) == k.size(0) && q.size(3) == k.size(3),
                     "attention: q and k differ in batch or head dim: ", q.sizes(), " and ",
                     k.sizes());
@@ -179,6 +182,8 @@ void check_rotation(const at::Tensor& q, const at::Tensor& k, const Rotation& ro
                     "got ", q.size(2), " and ", k.size(2), "; rotate cached keys when stored");
   TORCH_CHECK_VALUE(q.size(2) == rotation.positions.size(0), "attention: q has ", q.size(2),
                     " tokens, the table has ", rotation.positions.size(0), " positions");
+  TORCH_CHECK_VALUE(q.device() == rotation.positions.device(), "attention: q is on ", q.device(),
+                    ", its table on ", rotation.positions.device());
   if (!rotation.theta.defined()) {
     return;
   }
@@ -229,6 +234,9 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                   const Rotation& rotation, const position::LayerPlan& layer,
                   const at::Tensor& first_key) {
   const auto plan = plan_of({q, k, v}, rotation, layer, first_key);
+  if (q.is_cuda()) {
+    return cuda::attend(q, k, v, rotation, layer, first_key);
+  }
   return Attend::apply(dense_rows(q), dense_rows(k), dense_rows(v), or_empty(rotation.theta), plan);
 }
 
@@ -244,7 +252,20 @@ at::Tensor attend_packed(const at::Tensor& qkv, int64_t n_heads, int64_t n_kv_he
   shape.n_kv_heads = n_kv_heads;
   shape.packed = true;
   const at::Tensor dense = dense_rows(qkv);
-  const auto plan = plan_of(views_of(shape, dense, {}, {}), rotation, layer, first_key);
+  const Views views = views_of(shape, dense, {}, {});
+  const auto plan = plan_of(views, rotation, layer, first_key);
+  if (qkv.is_cuda()) {
+    const int64_t q_width = n_heads * views.q.size(3), k_width = n_kv_heads * views.q.size(3);
+    // split, not narrow: its backward is one cat of the three gradients.
+    const auto parts = dense.split_with_sizes({q_width, k_width, k_width}, 2);
+    const auto heads = [&](size_t i, int64_t n) {
+      return heads_of(parts[i], 0, n, views.q.size(3));
+    };
+    return cuda::attend(heads(0, n_heads), heads(1, n_kv_heads), heads(2, n_kv_heads), rotation,
+                        layer, first_key)
+        .transpose(1, 2)
+        .flatten(2);
+  }
   plan->n_heads = n_heads;
   plan->n_kv_heads = n_kv_heads;
   plan->packed = true;

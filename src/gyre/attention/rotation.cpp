@@ -13,6 +13,7 @@
 
 #include <cmath>
 
+#include "gyre/attention/cuda/turning.h"
 #include "gyre/attention/gauge.h"
 #include "gyre/attention/params.h"
 
@@ -216,7 +217,10 @@ void check_input(const char* name, const at::Tensor& x, const Rotation& rotation
   const auto type = x.scalar_type();
   TORCH_CHECK_VALUE(type == at::kDouble || type == at::kFloat || type == at::kBFloat16,
                     "rotate: ", name, " must be float64, float32 or bfloat16, got ", type);
-  TORCH_CHECK_VALUE(x.is_cpu(), "rotate: ", name, " must be on the cpu, got ", x.device());
+  TORCH_CHECK_VALUE(x.is_cpu() || x.is_cuda(), "rotate: ", name,
+                    " must be on the cpu or a cuda device, got ", x.device());
+  TORCH_CHECK_VALUE(rotation.positions.device() == x.device(), "rotate: ", name, " is on ",
+                    x.device(), ", its table on ", rotation.positions.device());
   const int64_t rotary_dim = rotation.theta.defined() ? 2 * rotation.theta.size(1) : 0;
   TORCH_CHECK_VALUE(x.size(3) >= rotary_dim, "rotate: ", name, " has ", x.size(3),
                     " channels per head, the table rotates ", rotary_dim);
@@ -251,13 +255,16 @@ std::pair<at::Tensor, at::Tensor> rotate(const at::Tensor& q, const at::Tensor& 
                     " ", k.scalar_type());
   TORCH_CHECK_VALUE(q.size(1) % k.size(1) == 0, "rotate: ", q.size(1),
                     " query heads are no multiple of ", k.size(1), " key/value heads");
+  const int64_t n_groups = rotation.theta.defined() ? rotation.theta.size(0) : 1;
+  TORCH_CHECK_VALUE(n_groups == 1 || n_groups == k.size(1), "rotate: the table has ", n_groups,
+                    " groups, k has ", k.size(1), " heads; use 1 or one per key/value head");
+  if (q.is_cuda()) {
+    return cuda::rotate(cuda::cuda_backend(), q, k, rotation);
+  }
   const at::Tensor grown = with_gain(q, rotation.query_gain);
   if (!rotation.theta.defined()) {
     return {grown, k};
   }
-  const int64_t n_groups = rotation.theta.size(0);
-  TORCH_CHECK_VALUE(n_groups == 1 || n_groups == k.size(1), "rotate: the table has ", n_groups,
-                    " groups, k has ", k.size(1), " heads; use 1 or one per key/value head");
   const at::Tensor decay = rotation.decay.defined() ? rotation.decay : at::empty({0}, at::kDouble);
   const variable_list out = Rotate::apply(
       grown, k, rotation.theta, rotation.positions, decay, rotation.cos, rotation.sin,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gyre/attention/cuda/turning.h"
 #include "gyre/attention/rotation.h"
 
 namespace gyre::attention {
@@ -17,7 +18,8 @@ struct CosSin {
   at::Tensor cos, sin;  // [G, T, P] float64
 };
 
-void check(const at::Tensor& theta, const at::Tensor& positions, at::ScalarType dtype) {
+void check(const at::Tensor& theta, const at::Tensor& positions, position::PairLayout layout,
+           at::ScalarType dtype) {
   TORCH_CHECK_VALUE(theta.dim() == 2 && theta.scalar_type() == at::kDouble,
                     "make_rotation: theta must be [G, P] float64, got ", theta.sizes(), " ",
                     theta.scalar_type());
@@ -26,6 +28,10 @@ void check(const at::Tensor& theta, const at::Tensor& positions, at::ScalarType 
                     positions.scalar_type());
   TORCH_CHECK_VALUE(dtype == at::kFloat || dtype == at::kDouble,
                     "make_rotation: a table is float32 or float64, got ", dtype);
+  TORCH_CHECK_VALUE(theta.device() == positions.device(), "make_rotation: theta is on ",
+                    theta.device(), ", positions on ", positions.device());
+  TORCH_CHECK_VALUE(layout != position::PairLayout::Unstated,
+                    "rotation: the pair layout is not stated; say halves or interleaved");
 }
 
 CosSin angles(const at::Tensor& theta_GP, const at::Tensor& positions_T) {
@@ -149,6 +155,12 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
 Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
                        position::PairLayout layout, const position::LayerPlan& layer,
                        at::ScalarType dtype, std::optional<int64_t> origin) {
+  if (positions.is_cuda()) {
+    if (theta.defined()) {
+      check(theta, positions, layout, dtype);
+    }
+    return cuda::make_table(cuda::cuda_backend(), theta, positions, layout, layer, dtype, origin);
+  }
   Rotation rotation;
   rotation.layout = layout;
   rotation.amplitude = layer.amplitude;
@@ -159,9 +171,7 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
   if (!theta.defined()) {
     return rotation;
   }
-  check(theta, positions, dtype);
-  TORCH_CHECK_VALUE(layout != position::PairLayout::Unstated,
-                    "rotation: the pair layout is not stated; say halves or interleaved");
+  check(theta, positions, layout, dtype);
   rotation.theta = theta.contiguous();
   const CosSin plain = angles(rotation.theta.detach(), rotation.positions);
   if (!layer.decay.empty()) {

@@ -40,7 +40,7 @@ std::string evaluate_other(const EvalVerb& verb) {
   if (!out.empty() && std::filesystem::exists(out) && !verb.force) {
     throw Error(Code::Usage, out.string(), " exists; give another --out or --force");
   }
-  const train::Run run = train::load_run(verb.run);
+  const train::Run run = train::load_run(verb.run, verb.common.device);
   const data::Dataset dataset = open_other(run.manifest, verb.data);
   const std::string text = to_json(evaluate::evaluate(run, dataset, verb.eval), run);
   if (!out.empty()) {
@@ -67,9 +67,10 @@ int run_eval(EvalVerb& verb) {
   }
   apply_common(verb.common);
   evaluate::check(verb.eval);
-  const std::string text = verb.data.empty()
-                               ? evaluate::evaluate_run(verb.run, verb.eval, verb.force)
-                               : evaluate_other(verb);
+  const std::string text =
+      verb.data.empty()
+          ? evaluate::evaluate_run(verb.run, verb.eval, verb.force, verb.common.device)
+          : evaluate_other(verb);
   write_json(verb.common, text);
   if (verb.common.json != "-") {
     std::cout << evaluate::eval_table(text) << std::flush;

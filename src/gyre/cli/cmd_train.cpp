@@ -80,11 +80,9 @@ int run_train(TrainVerb& verb) {
     return 0;
   }
   apply_common(verb.common);
-  if (verb.common.device != "cpu") {
-    throw Error(Code::Usage, "gyre train runs on the CPU in this version; use --device cpu");
-  }
   verb.setup.scheme = verb.run.scheme;
   verb.setup.mask = verb.run.mask;
+  verb.setup.device = verb.common.device;
   verb.setup.out = verb.out;
   verb.setup.config_json = verb.options.to_json();
   try {

@@ -1,10 +1,12 @@
 // `gyre train` and `gyre plan`: precedence of options, faults, output; whole runs are tested in
 // train/.
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "gyre/attention/cuda/backend.h"
 #include "gyre/base/error.h"
 #include "gyre/cli/verb.h"
 
@@ -54,6 +56,20 @@ TEST(CmdTrain, PresetsBringTheirTokens) {
   // 10,000 steps of 512 x 8192 (arXiv:2410.06205).
   expect_contains(output_of(add_train, "--preset gemma2b-paper --print-config"),
                   "Training.tokens = 41943040000  (preset)");
+}
+
+TEST(CmdTrain, NamesTheDeviceThatIsNotThere) {
+  expect_contains(output_of(add_train, "--device gpu --out x"),
+                  "--device must be cpu or cuda, got 'gpu'");
+  if (!attention::cuda::built()) {
+    expect_contains(output_of(add_train, "--device cuda --out x"),
+                    "--device cuda: gyre was built without the cuda preset; build it with: cmake "
+                    "--preset cuda && cmake --build --preset cuda (docs/cuda.md), or use --device "
+                    "cpu");
+  } else if (!at::hasCUDA()) {
+    expect_contains(output_of(add_train, "--device cuda --out x"),
+                    "--device cuda: this build of torch sees no CUDA device; use --device cpu");
+  }
 }
 
 TEST(CmdTrain, NamesWhatIsWrong) {

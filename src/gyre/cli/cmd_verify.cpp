@@ -48,6 +48,10 @@ void check_output(const char* flag, const std::string& file) {
 void check_usage(const VerifyVerb& verb) {
   check_output("--report", verb.report);
   check_output("--json", verb.common.json);
+  if (verb.common.device != "cpu") {
+    throw Error(Code::Usage, "verify: compares with float64 on the CPU, got --device ",
+                verb.common.device, "; use --device cpu");
+  }
   if (!verb.scheme.empty() && !verb.model.empty()) {
     throw Error(Code::Usage, "verify: give --scheme or --model, not both");
   }
@@ -76,7 +80,9 @@ verify::Verification verified(const VerifyVerb& verb) {
       verb.fault.empty() ? verify::sound_subject() : verify::faulty_subject(verb.fault);
   if (!verb.model.empty()) {
     v.subject = "model " + verb.model;
-    v.checks = verify::check_model(train::load_run(verb.model).model, verb.tokens);
+    const train::Run run = train::load_run(verb.model);
+    const auto plan = train::plan_at_length(run.manifest, verb.tokens);
+    v.checks = verify::check_model(run.model.with_plan(plan), verb.tokens);
   } else if (!verb.scheme.empty()) {
     v.subject = "scheme " + verb.scheme;
     v.checks = verify::check_scheme(subject, verb.scheme);

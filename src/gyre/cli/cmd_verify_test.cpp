@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 #include "gyre/report/verify_page.h"
 
 namespace gyre::cli {
@@ -17,15 +17,7 @@ Action add_verify(CLI::App& app);
 namespace {
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_verify(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return cli::message_of(add_verify, arguments);
 }
 
 TEST(CmdVerify, ASchemePasses) {
@@ -55,6 +47,8 @@ TEST(CmdVerify, AFaultExitsOneAndSaysWhichCheck) {
 
 TEST(CmdVerify, NamesWhatIsWrong) {
   EXPECT_EQ(message_of("--scheme rope --model x"), "verify: give --scheme or --model, not both");
+  EXPECT_EQ(message_of("--device cuda"),
+            "verify: compares with float64 on the CPU, got --device cuda; use --device cpu");
   EXPECT_EQ(message_of("--fault window"), "no fault 'window'; see: gyre verify --list");
   EXPECT_EQ(message_of("--tokens 1"), "--tokens must be 4 to 65536, got 1");
   EXPECT_EQ(message_of("--model x --faults"),

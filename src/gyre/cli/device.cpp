@@ -2,6 +2,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include "gyre/attention/cuda/backend.h"
 #include "gyre/base/error.h"
 #include "gyre/cli/verb.h"
 
@@ -10,6 +11,11 @@ namespace gyre::cli {
 void apply_common(const CommonOptions& common) {
   if (common.device != "cpu" && common.device != "cuda") {
     throw Error(Code::Usage, "--device must be cpu or cuda, got '", common.device, "'");
+  }
+  if (common.device == "cuda" && !attention::cuda::built()) {
+    throw Error(Code::Usage,
+                "--device cuda: gyre was built without the cuda preset; build it with: cmake "
+                "--preset cuda && cmake --build --preset cuda (docs/cuda.md), or use --device cpu");
   }
   if (common.device == "cuda" && !at::hasCUDA()) {
     throw Error(Code::Usage,

@@ -15,16 +15,21 @@
 namespace gyre::evaluate {
 namespace {
 
+at::Device device_of(const model::Transformer& model) {
+  return model.parameters().front().value.device();
+}
+
 NllFn nll_of(ModelsByLength& models) {
   return [&models](const at::Tensor& tokens, const at::Tensor& targets) {
-    return models.at(tokens.size(1)).nll(tokens, targets);
+    const model::Transformer& model = models.at(tokens.size(1));
+    return model.nll(tokens.to(device_of(model)), targets.to(device_of(model)));
   };
 }
 
 NextLogitsFn next_logits_of(ModelsByLength& models) {
   return [&models](const at::Tensor& tokens) {
     const model::Transformer& model = models.at(tokens.size(1));
-    const at::Tensor hidden_BTC = model.hidden(tokens);
+    const at::Tensor hidden_BTC = model.hidden(tokens.to(device_of(model)));
     return model.project(hidden_BTC.select(1, tokens.size(1) - 1));
   };
 }
@@ -85,7 +90,7 @@ std::optional<BandReport> band_report(const train::Run& run, const data::Dataset
     rows.push_back(dataset.val->read(i * T, T));
   }
   model::Capture capture;
-  run.model.hidden(at::stack(rows), nullptr, &capture);
+  run.model.hidden(at::stack(rows).to(device_of(run.model)), nullptr, &capture);
   return analyze_bands(capture, run.model.plan(), run.model.current_inv_freq(), T);
 }
 
@@ -136,8 +141,9 @@ Evaluation evaluate(const train::Run& run, const data::Dataset& dataset,
   return out;
 }
 
-std::string evaluate_run(const std::filesystem::path& dir, const EvalOptions& options, bool force) {
-  const train::Run run = train::load_run(dir);
+std::string evaluate_run(const std::filesystem::path& dir, const EvalOptions& options, bool force,
+                         at::Device device) {
+  const train::Run run = train::load_run(dir, device);
   const std::filesystem::path file = dir / "eval.json";
   if (!force && std::filesystem::exists(file)) {
     const std::string old = read_file(file);

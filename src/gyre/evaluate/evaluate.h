@@ -39,6 +39,6 @@ std::string to_json(const Evaluation& evaluation, const train::Run& run);
 /// Evaluates the run on its own corpus, writes dir/eval.json and returns its text. An eval.json of
 /// the same step, options and corpus is returned as it is, unless `force`.
 std::string evaluate_run(const std::filesystem::path& dir, const EvalOptions& options,
-                         bool force = false);
+                         bool force = false, at::Device device = at::kCPU);
 
 }  // namespace gyre::evaluate

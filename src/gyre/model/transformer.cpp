@@ -46,6 +46,17 @@ void check_targets(const at::Tensor& tokens, const at::Tensor& targets) {
                     " do not match tokens ", tokens.sizes());
 }
 
+// A cache keeps rotated keys: past the length at which the table changes they would be of the old
+// table and the queries of none that is right.
+void check_cache(const position::PositionPlan& plan, const KvCache& cache, int64_t n_new) {
+  const int64_t length = cache.length() + n_new;
+  TORCH_CHECK_VALUE(plan.holds_to == 0 || length <= plan.holds_to, "transformer: ", n_new,
+                    " tokens after the ", cache.length(), " in the cache make ", length,
+                    ", the plan's tables hold up to ", plan.holds_to,
+                    "; make the plan of the longer sequence and run it all anew (",
+                    plan.length_rule, ")");
+}
+
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, const position::PositionPlan& plan,
@@ -133,6 +144,10 @@ at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "transformer: tokens must be [B, T] int64, got ", tokens.sizes(), " ",
                     tokens.scalar_type());
+  if (cache != nullptr) {
+    check_cache(plan_, *cache, tokens.size(1));
+    cache->use_plan(plan_.layers);
+  }
   return ForwardPass(*this, tokens, cache, capture).run();
 }
 
@@ -174,7 +189,8 @@ std::vector<std::vector<std::vector<double>>> Transformer::current_inv_freq() co
           plain.empty() || plain.front().empty() ? decltype(plan_.layers[0].inv_freq)() : plain;
       continue;
     }
-    const at::Tensor theta = layer_theta(*this, n);
+    at::Tensor theta = layer_theta(*this, n);
+    theta = theta.defined() ? theta.cpu() : theta;
     for (int64_t g = 0; theta.defined() && g < theta.size(0); ++g) {
       const at::Tensor row = theta[g].contiguous();
       groups.emplace_back(row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gyre/base/progress.h"
+#include "gyre/train/machine.h"
 #include "gyre/train/optimizer.h"
 #include "gyre/train/train_step.h"
 
@@ -21,7 +22,10 @@ double seconds_since(Clock::time_point start) {
 class Stepper {
  public:
   Stepper(const TimedArm& arm, const train::TrainOptions& options)
-      : model_(arm.model, arm.plan), optimizer_(model_, options), parts_(options.accumulate) {
+      : model_(arm.model, arm.plan, arm.device),
+        optimizer_(model_, options),
+        device_(arm.device),
+        parts_(options.accumulate) {
     model_.init(1);
     if (options.dtype == train::ComputeDtype::Bf16) {
       model_.set_compute_dtype(at::kBFloat16);
@@ -31,12 +35,14 @@ class Stepper {
     const auto start = Clock::now();
     train::accumulate_gradient(model_, batch, parts_);
     optimizer_.step(0.1);
+    train::wait_for(device_);
     return seconds_since(start);
   }
 
  private:
   model::Transformer model_;
   train::Optimizer optimizer_;
+  at::Device device_;
   int64_t parts_;
 };
 

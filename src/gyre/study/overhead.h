@@ -14,6 +14,7 @@ namespace gyre::study {
 struct TimedArm {
   model::ModelConfig model;
   position::PositionPlan plan;
+  at::Device device = at::kCPU;
 };
 
 struct StepRatio {

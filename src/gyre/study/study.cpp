@@ -37,7 +37,8 @@ Share share_cores(const StudySetup& setup) {
   const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   const int64_t threads = setup.threads > 0 ? setup.threads : cores;
   const auto n_cells = static_cast<int64_t>(setup.arms.size() * setup.seeds.size());
-  const int64_t jobs = std::min(setup.jobs > 0 ? setup.jobs : threads, n_cells);
+  const int64_t at_once = setup.device.is_cpu() ? threads : 1;
+  const int64_t jobs = std::min(setup.jobs > 0 ? setup.jobs : at_once, n_cells);
   return {jobs, std::max<int64_t>(1, threads / jobs)};
 }
 
@@ -98,8 +99,8 @@ void forecast(const StudySetup& setup, const std::vector<CellPlan>& plans,
   const auto first = std::find_if(setup.arms.begin(), setup.arms.end(),
                                   [](const Arm& arm) { return arm.source < 0; });
   at::set_num_threads(static_cast<int>(share.threads));
-  const double per_token =
-      seconds_per_token({config, plan_of(setup, *first, config)}, dataset, setup.train);
+  const double per_token = seconds_per_token({config, plan_of(setup, *first, config), setup.device},
+                                             dataset, setup.train);
   const double rounds = std::ceil(static_cast<double>(waiting) / static_cast<double>(share.jobs));
   // Cells that run side by side share caches and memory: 1.25 measured for two on two cores.
   const double crowding = share.jobs > 1 ? 1.25 : 1.0;
@@ -181,8 +182,9 @@ void add_overhead(const StudySetup& setup, const StudyCells& study, const data::
     at::set_num_threads(static_cast<int>(share.threads));
     const train::RunManifest& a = record_of(study, first.name)->manifest;
     const train::RunManifest& b = record->manifest;
-    const StepRatio time = time_steps({a.model, a.plan}, {b.model, b.plan}, dataset, setup.train,
-                                      setup.overhead_seconds);
+    const StepRatio time =
+        time_steps({a.model, a.plan, setup.device}, {b.model, b.plan, setup.device}, dataset,
+                   setup.train, setup.overhead_seconds);
     const MemoryRatio memory = memory_ratio(log_memory(study.records),
                                             static_cast<int64_t>(record_of(study, first.name)->arm),
                                             static_cast<int64_t>(record->arm));
@@ -228,6 +230,10 @@ std::vector<CellPlan> plan_cells(const StudySetup& setup) {
       plan.eval = {"eval", plan.dir.string()};
       const std::vector<std::string> eval = as_args(setup.eval_flags);
       plan.eval.insert(plan.eval.end(), eval.begin(), eval.end());
+      if (!setup.device.is_cpu()) {
+        plan.train.push_back("--device=" + setup.device.str());
+        plan.eval.push_back("--device=" + setup.device.str());
+      }
       plans.push_back(std::move(plan));
     }
   }
@@ -252,7 +258,7 @@ Comparison run_study(const StudySetup& setup) {
   comparison.title = setup.title;
   comparison.command = setup.command;
   comparison.build_revision = train::build_revision();
-  comparison.machine = train::machine_line();
+  comparison.machine = train::machine_line(setup.device);
   comparison.date = date_now();
   add_words(comparison);
   add_quoted(comparison);

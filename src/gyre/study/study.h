@@ -26,7 +26,8 @@ struct StudySetup {
   SharedSettings eval_flags;      // handed to every `gyre eval`
   std::filesystem::path program;  // gyre itself
   std::filesystem::path out;
-  int64_t jobs = 0;     // cells at a time; 0 = one per core, at most one per cell
+  at::Device device = at::kCPU;  // of every cell
+  int64_t jobs = 0;     // cells at a time; 0 = one per core, at most one per cell; one on a GPU
   int64_t threads = 0;  // in all; 0 = all cores
   bool force = false;
   double overhead_seconds = 10.0;  // spent on timing each learned arm; 0 = not measured

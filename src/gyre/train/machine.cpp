@@ -3,6 +3,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -39,7 +40,7 @@ std::string build_revision() {
 #endif
 }
 
-std::string machine_line() {
+std::string machine_line(at::Device device) {
   const std::string model = cpuinfo("model name");
   std::istringstream words(cpuinfo("flags"));
   const std::vector<std::string> wanted = {"avx2",        "avx512f",  "avx512_bf16",
@@ -52,7 +53,8 @@ std::string machine_line() {
   }
   return (model.empty() ? "unknown CPU" : model) + ", " +
          std::to_string(std::thread::hardware_concurrency()) + " cores," +
-         (flags.empty() ? " no vector flags known" : flags);
+         (flags.empty() ? " no vector flags known" : flags) +
+         (device.is_cpu() ? "" : ", computing on " + device.str());
 }
 
 void keep_freed_memory() {
@@ -68,20 +70,30 @@ double peak_rss_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts KiB
 }
 
-double measure_matmul_peak(at::ScalarType dtype) {
+void wait_for(at::Device device) {
+  if (device.is_cuda()) {
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    guard.synchronizeStream(guard.getStream(device));
+  }
+}
+
+double measure_matmul_peak(at::ScalarType dtype, at::Device device) {
   using Clock = std::chrono::steady_clock;
-  constexpr int64_t kSize = 1024;
+  const int64_t size = device.is_cpu() ? 1024 : 8192;  // enough to fill the device
   constexpr double kSeconds = 0.1;
   const c10::NoGradGuard no_grad;
-  const at::Tensor a = at::ones({kSize, kSize}, dtype), b = at::ones({kSize, kSize}, dtype);
+  const auto options = at::TensorOptions(dtype).device(device);
+  const at::Tensor a = at::ones({size, size}, options), b = at::ones({size, size}, options);
   at::mm(a, b);  // wakes threads, picks kernels
+  wait_for(device);
   double best = 0.0;
   const auto begin = Clock::now();
   for (auto start = begin; std::chrono::duration<double>(start - begin).count() < kSeconds;) {
     at::mm(a, b);
+    wait_for(device);
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - start).count();
-    best = std::max(best, 2.0 * static_cast<double>(kSize * kSize * kSize) / seconds);
+    best = std::max(best, 2.0 * static_cast<double>(size * size * size) / seconds);
     start = now;
   }
   return best;

@@ -10,8 +10,11 @@ namespace gyre::train {
 /// The git revision given to the build as GYRE_REVISION, else "unknown".
 std::string build_revision();
 
-/// CPU model, logical cores, vector instruction sets; one line.
-std::string machine_line();
+/// CPU model, logical cores, vector instruction sets, the device that computes; one line.
+std::string machine_line(at::Device device = at::kCPU);
+
+/// Returns when `device` has done all that was asked of it; at once for the CPU.
+void wait_for(at::Device device);
 
 /// Lets the allocator keep freed memory instead of handing every activation back to the system and
 /// faulting its pages in again each step (6 % of a step of the tiny preset). Process-wide; verbs of
@@ -21,8 +24,8 @@ void keep_freed_memory();
 /// Largest resident size of this process so far, MiB.
 double peak_rss_mib();
 
-/// FLOP/s of a large square matmul in `dtype` with the current thread count, best of a few within
-/// about 0.1 s: the peak that MFU is a share of.
-double measure_matmul_peak(at::ScalarType dtype);
+/// FLOP/s of a large square matmul in `dtype` on the device, or with the current thread count, best
+/// of a few within about 0.1 s: the peak that MFU is a share of.
+double measure_matmul_peak(at::ScalarType dtype, at::Device device = at::kCPU);
 
 }  // namespace gyre::train

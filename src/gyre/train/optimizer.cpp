@@ -3,6 +3,7 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
@@ -15,9 +16,17 @@ namespace {
 constexpr double kEpsilon = 1e-8;
 
 double norm_of(const std::vector<at::Tensor>& gradients) {
-  double sum = 0.0;
+  std::vector<at::Tensor> norms;
   for (const at::Tensor& each : gradients) {
-    const double norm = at::linalg_vector_norm(each).item<double>();
+    norms.push_back(at::linalg_vector_norm(each));
+  }
+  if (norms.empty()) {
+    return 0.0;
+  }
+  const at::Tensor all = at::stack(norms).to(at::kCPU, at::kDouble);  // a device is read once
+  double sum = 0.0;
+  for (int64_t i = 0; i < all.size(0); ++i) {
+    const double norm = all.const_data_ptr<double>()[i];
     sum += norm * norm;
   }
   return std::sqrt(sum);
@@ -88,7 +97,8 @@ void Optimizer::update(Group& group, double share, double norm) {
   if (group.values.empty()) {
     return;
   }
-  const at::Tensor count = at::full({}, static_cast<double>(n_updates_), at::kFloat);
+  const at::Tensor count = at::full({}, static_cast<double>(n_updates_),
+                                    group.values.front().options().dtype(at::kFloat));
   const std::vector<at::Tensor> counts(group.values.size(), count);
   at::_fused_adamw_(group.values, gradients(group), group.first, group.second, {}, counts,
                     group.lr * share, beta1_, beta2_, group.decay, kEpsilon, false, false,

@@ -8,7 +8,7 @@
 
 namespace gyre::train {
 
-Run load_run(const std::filesystem::path& dir) {
+Run load_run(const std::filesystem::path& dir, at::Device device) {
   const std::filesystem::path file = dir / "manifest.json";
   if (!std::filesystem::exists(file)) {
     throw Error(Code::File, dir.string(),
@@ -24,7 +24,7 @@ Run load_run(const std::filesystem::path& dir) {
   const CheckpointState state = read_state(checkpoint);
   manifest.step = state.step;
   check_same_manifest(state.manifest, manifest, file.string());
-  model::Transformer model(manifest.model, manifest.plan);
+  model::Transformer model(manifest.model, manifest.plan, device);
   if (model.n_parameters() != manifest.params) {
     throw Error(Code::Format, file.string(), ": field 'params' is ", manifest.params,
                 ", the model it describes has ", model.n_parameters());
@@ -54,7 +54,9 @@ position::PositionPlan plan_at_length(const RunManifest& manifest, int64_t lengt
     plan.learning = manifest.plan.learning;  // rates may have been set by the run's own options
     return plan;
   };
-  if (plan_for(manifest.train_length) != manifest.plan) {
+  position::PositionPlan now = plan_for(manifest.train_length);
+  now.holds_to = manifest.plan.holds_to;  // runs of before it was stated are no other positions
+  if (now != manifest.plan) {
     throw Error(Code::Format, "field 'plan': ", manifest.scheme,
                 " now makes other positions than the run was trained with, so those of a sequence ",
                 "of ", length, " tokens are not known");

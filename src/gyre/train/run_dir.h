@@ -47,8 +47,8 @@ std::string manifest_to_json(const RunManifest& manifest);
 RunManifest manifest_from_json(const std::string& text, const std::string& owner);
 
 /// Reads manifest.json and the last complete checkpoint; checks checksums, shapes, counts and plan.
-/// The model computes in the manifest's dtype.
-Run load_run(const std::filesystem::path& dir);
+/// The model computes in the manifest's dtype, on `device`.
+Run load_run(const std::filesystem::path& dir, at::Device device = at::kCPU);
 
 /// The run's positions for a sequence of `length` tokens: the manifest's plan, or, when that has a
 /// length rule, the plan that its scheme makes for this length. Learned alpha is the model's and

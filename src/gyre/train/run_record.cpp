@@ -98,7 +98,7 @@ std::string frequency_line(int64_t step, const model::Transformer& model) {
   std::vector<double> alpha;
   if (model.has_parameter("alpha")) {
     const at::Tensor flat =
-        model.parameter("alpha").value.detach().to(at::kDouble).flatten().contiguous();
+        model.parameter("alpha").value.detach().to(at::kCPU, at::kDouble).flatten().contiguous();
     alpha.assign(flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel());
   }
   auto inv_freq = model.current_inv_freq();

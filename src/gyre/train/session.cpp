@@ -70,7 +70,7 @@ RunManifest make_manifest(const RunSetup& setup, const data::Dataset& dataset,
   m.batch = setup.train.batch;
   m.tokens = n_steps(setup.train) * setup.train.batch * setup.train.length;
   m.build_revision = build_revision();
-  m.machine = machine_line();
+  m.machine = machine_line(setup.device);
   m.threads = at::get_num_threads();
   m.dtype = compute_type(setup.train) == at::kBFloat16 ? "bf16" : "fp32";
   return m;
@@ -82,7 +82,7 @@ Session::Session(const RunSetup& setup)
     : setup_(setup),
       dataset_(data::open_dataset(setup.data)),
       config_(resolve(setup.model, dataset_)),
-      model_(config_, make_plan(setup, config_)),
+      model_(config_, make_plan(setup, config_), setup.device),
       optimizer_(model_, setup.train),
       batches_(dataset_.train, dataset_.corpus_hash, static_cast<uint64_t>(setup.train.seed),
                setup.train.batch, setup.train.length),
@@ -90,7 +90,7 @@ Session::Session(const RunSetup& setup)
       manifest_(make_manifest(setup, dataset_, model_)),
       n_steps_(n_steps(setup.train)) {
   model_.set_compute_dtype(compute_type(setup.train));
-  peak_flops_ = measure_matmul_peak(compute_type(setup.train));
+  peak_flops_ = measure_matmul_peak(compute_type(setup.train), setup.device);
 }
 
 void Session::start() {
@@ -152,6 +152,7 @@ Metric Session::train_step() {
     fail(metric, notice);
   }
   ++step_;
+  wait_for(setup_.device);
   const double seconds = seconds_since(start);
   train_seconds_ += seconds;
   metric.step_ms = 1e3 * seconds;

@@ -1,6 +1,8 @@
 // One training run in one directory: build, train, watch, save, resume.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -20,11 +22,12 @@ struct RunSetup {
   data::DataOptions data;
   std::string scheme;  // position scheme spec; needed
   std::string mask = "full";
-  std::filesystem::path out;  // run directory
-  std::string config_json;    // config.json's "options" object with origins; empty = made here
-  bool resume = false;        // fail when there is nothing to resume
-  bool force = false;         // discard what is in `out`
-  bool quiet = false;         // no progress bar
+  at::Device device = at::kCPU;  // where it computes; weights are drawn on the CPU either way
+  std::filesystem::path out;     // run directory
+  std::string config_json;       // config.json's "options" object with origins; empty = made here
+  bool resume = false;           // fail when there is nothing to resume
+  bool force = false;            // discard what is in `out`
+  bool quiet = false;            // no progress bar
 };
 
 /// What train.json holds.

@@ -23,6 +23,7 @@ double validation_loss(const model::Transformer& model, const data::TokenStream&
                 "--length ", length, " needs ", length + 1, "; lower --length or add text");
   }
   const int64_t per_call = std::max<int64_t>(1, kTokensPerCall / length);
+  const at::Device device = model.parameters().front().value.device();
   double sum = 0.0;
   for (int64_t w = 0; w < n_windows; w += per_call) {
     std::vector<at::Tensor> inputs, targets;
@@ -31,7 +32,8 @@ double validation_loss(const model::Transformer& model, const data::TokenStream&
       inputs.push_back(window.narrow(0, 0, length));
       targets.push_back(window.narrow(0, 1, length));
     }
-    sum += model.nll(at::stack(inputs), at::stack(targets)).sum(at::kDouble).item<double>();
+    const at::Tensor nll = model.nll(at::stack(inputs).to(device), at::stack(targets).to(device));
+    sum += nll.sum(at::kDouble).item<double>();
   }
   return sum / static_cast<double>(n_windows * length);
 }
