@@ -177,4 +177,66 @@ GYRE_INLINE Vec<double> exp2_of(Vec<double> x) {
   return out;
 }
 
+/// How much of a vector lies inside a row: all of it, or the first n lanes.
+struct Whole {};
+struct Part {
+  int64_t n;
+};
+template <class T>
+GYRE_INLINE auto load(const T* p, Whole /*part*/) {
+  return load(p);
+}
+/// Lanes past the part are 0.
+template <class T>
+GYRE_INLINE auto load(const T* p, Part part) {
+  T row[kLanes] = {};
+  __builtin_memcpy(row, p, static_cast<uint64_t>(part.n) * sizeof(T));
+  return load(row);
+}
+template <class T, class V>
+GYRE_INLINE void store(T* p, V v, Whole /*part*/) {
+  store(p, v);
+}
+template <class T, class V>
+GYRE_INLINE void store(T* p, V v, Part part) {
+  T row[kLanes];
+  store(row, v);
+  __builtin_memcpy(p, row, static_cast<uint64_t>(part.n) * sizeof(T));
+}
+/// Lanes past the part become `fill`, so that a sum or maximum over the vector is that of the part.
+template <class V, class T>
+GYRE_INLINE V padded(V v, Whole /*part*/, T /*fill*/) {
+  return v;
+}
+template <class V, class T>
+GYRE_INLINE V padded(V v, Part part, T fill) {
+  for (int64_t i = part.n; i < kLanes; ++i) {
+    v[i] = fill;
+  }
+  return v;
+}
+/// f(i, part) for each vector of a row of n values.
+template <class F>
+GYRE_INLINE void for_vectors(int64_t n, F f) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    f(i, Whole{});
+  }
+  if (i < n) {
+    f(i, Part{n - i});
+  }
+}
+
+/// Type of sums over T: double for double, else float.
+template <class T>
+struct WideOf {
+  using type = float;
+};
+template <>
+struct WideOf<double> {
+  using type = double;
+};
+template <class T>
+using Wide = typename WideOf<T>::type;
+
 }  // namespace gyre::GYRE_ISA

@@ -6,6 +6,7 @@
 #include "gyre/base/error.h"
 #include "gyre/base/progress.h"
 #include "gyre/cli/program.h"
+#include "gyre/train/machine.h"
 
 namespace gyre::cli {
 #define GYRE_VERB(suffix, name, summary) Action add_##suffix(CLI::App& app);
@@ -40,6 +41,7 @@ int torch_fault(const std::exception& fault, bool verbose) {
 }  // namespace gyre::cli
 
 int main(int argc, char** argv) {
+  gyre::train::keep_freed_memory();
   gyre::catch_interrupts();
   return gyre::cli::run_program(argc, argv, gyre::cli::verbs(), gyre::cli::torch_fault);
 }

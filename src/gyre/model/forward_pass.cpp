@@ -4,7 +4,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/exp.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/tensor.h>
 
 #include "gyre/attention/attention.h"
@@ -58,24 +57,16 @@ ForwardPass::ForwardPass(const Transformer& model, const at::Tensor& tokens, KvC
       T_(tokens.size(1)),
       first_position_(cache == nullptr ? 0 : cache->length()) {}
 
-at::Tensor ForwardPass::weight(const std::string& name) const {
-  return model_.parameter(name).value.to(dtype_);
+LinearLayer ForwardPass::linear_layer(const std::string& name) const {
+  return {model_.parameter(name + ".weight").value,
+          model_.config().bias ? model_.parameter(name + ".bias").value : at::Tensor()};
 }
 
-at::Tensor ForwardPass::linear(const at::Tensor& x, const std::string& name) const {
-  if (model_.config().bias) {
-    return at::linear(x, weight(name + ".weight"), weight(name + ".bias"));
-  }
-  return at::linear(x, weight(name + ".weight"));
-}
-
-at::Tensor ForwardPass::norm(const at::Tensor& x, const std::string& name,
-                             at::ScalarType dtype) const {
+NormLayer ForwardPass::norm_layer(const std::string& name) const {
   const std::string bias = name + ".bias";
-  const NormWeights weights{
-      model_.parameter(name + ".weight").value,
-      model_.has_parameter(bias) ? model_.parameter(bias).value : at::Tensor()};
-  return apply_norm(x, weights, model_.config().norm, model_.config().norm_eps, dtype);
+  return {model_.parameter(name + ".weight").value,
+          model_.has_parameter(bias) ? model_.parameter(bias).value : at::Tensor(),
+          model_.config().norm, model_.config().norm_eps};
 }
 
 void ForwardPass::build_rotations() {
@@ -101,11 +92,12 @@ at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
   const ModelConfig& config = model_.config();
   const std::string prefix = str("blocks.", n, ".attention.");
   const int64_t H = config.heads, G = config.n_kv_heads(), D = config.head_dim;
-  const auto parts = linear(x_BTC, prefix + "qkv").split_with_sizes({H * D, G * D, G * D}, -1);
+  const auto parts =
+      linear(x_BTC, linear_layer(prefix + "qkv")).split_with_sizes({H * D, G * D, G * D}, -1);
   at::Tensor q = parts[0].view({B_, T_, H, D}), k = parts[1].view({B_, T_, G, D});
   if (config.qk_norm) {
-    q = norm(q, prefix + "q_norm", dtype_);
-    k = norm(k, prefix + "k_norm", dtype_);
+    q = apply_norm(q, norm_layer(prefix + "q_norm"), dtype_);
+    k = apply_norm(k, norm_layer(prefix + "k_norm"), dtype_);
   }
   q = q.transpose(1, 2);
   k = k.transpose(1, 2);
@@ -122,14 +114,15 @@ at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
     std::tie(k, v) = cache_->append(n, k, v);
   }
   const at::Tensor y = attention::attention(q, k, v, model_.plan().layers[i]);
-  return linear(y.transpose(1, 2).reshape({B_, T_, H * D}), prefix + "out");
+  return linear(y.transpose(1, 2).reshape({B_, T_, H * D}), linear_layer(prefix + "out"));
 }
 
 at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {
   const std::string prefix = str("blocks.", n, ".mlp.");
   const Mlp kind = model_.config().mlp;
-  const at::Tensor up = linear(x_BTC, prefix + (kind == Mlp::Gelu ? "up" : "gate_up"));
-  return linear(apply_activation(up, kind), prefix + "down");
+  const char* first = kind == Mlp::Gelu ? "up" : "gate_up";
+  const at::Tensor up_BTF = linear(x_BTC, linear_layer(prefix + first));
+  return activated_linear(up_BTF, kind, linear_layer(prefix + "down"));
 }
 
 at::Tensor ForwardPass::run() {
@@ -137,14 +130,21 @@ at::Tensor ForwardPass::run() {
   if (capture_ != nullptr) {
     *capture_ = {};
   }
-  // The residual stream stays in the master type; only matmuls and attention use the compute type.
+  // The residual stream x stays in the master type; matmuls and attention use the compute type.
+  // Each sum x + delta is made together with the norm that reads it.
   at::Tensor x_BTC = at::embedding(model_.parameter("embedding.weight").value, tokens_);
+  at::Tensor delta_BTC;
+  const auto add_and_norm = [&](const std::string& name) {
+    const Normed out = add_norm(x_BTC, delta_BTC, norm_layer(name), dtype_);
+    x_BTC = out.sum;
+    return out.norm;
+  };
   for (int64_t n = 0; n < model_.config().layers; ++n) {
     const std::string prefix = str("blocks.", n, ".");
-    x_BTC = x_BTC + attention(norm(x_BTC, prefix + "attention_norm", dtype_), n);
-    x_BTC = x_BTC + mlp(norm(x_BTC, prefix + "mlp_norm", dtype_), n);
+    delta_BTC = attention(add_and_norm(prefix + "attention_norm"), n);
+    delta_BTC = mlp(add_and_norm(prefix + "mlp_norm"), n);
   }
-  return norm(x_BTC, "norm", dtype_);
+  return add_and_norm("norm");
 }
 
 }  // namespace gyre::model

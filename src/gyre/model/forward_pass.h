@@ -1,4 +1,4 @@
-// One call of a Transformer: casts weights, builds rotation tables once, runs the blocks.
+// One call of a Transformer: builds rotation tables once, runs the blocks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gyre/model/layers.h"
+#include "gyre/model/linear.h"
+#include "gyre/model/norm.h"
 #include "gyre/model/transformer.h"
 
 namespace gyre::model {
@@ -22,9 +23,8 @@ class ForwardPass {
   at::Tensor run();
 
  private:
-  at::Tensor weight(const std::string& name) const;
-  at::Tensor linear(const at::Tensor& x, const std::string& name) const;
-  at::Tensor norm(const at::Tensor& x, const std::string& name, at::ScalarType dtype) const;
+  LinearLayer linear_layer(const std::string& name) const;
+  NormLayer norm_layer(const std::string& name) const;
   at::Tensor attention(const at::Tensor& x_BTC, int64_t n);
   at::Tensor mlp(const at::Tensor& x_BTC, int64_t n) const;
   void build_rotations();

@@ -3,7 +3,6 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
 #include <c10/core/GradMode.h>
 
 #include <cmath>
@@ -11,7 +10,8 @@
 #include "gyre/base/error.h"
 #include "gyre/base/rng.h"
 #include "gyre/model/forward_pass.h"
-#include "gyre/model/layers.h"
+#include "gyre/model/linear.h"
+#include "gyre/model/loss.h"
 #include "gyre/model/shapes.h"
 
 namespace gyre::model {
@@ -39,6 +39,11 @@ void check_plan(const ModelConfig& config, const position::PositionPlan& plan) {
     TORCH_CHECK_VALUE(n_slopes == 0 || n_slopes == config.heads, "transformer: the plan has ",
                       n_slopes, " slopes, expected ", config.heads);
   }
+}
+
+void check_targets(const at::Tensor& tokens, const at::Tensor& targets) {
+  TORCH_CHECK_VALUE(targets.sizes() == tokens.sizes(), "transformer: targets ", targets.sizes(),
+                    " do not match tokens ", tokens.sizes());
 }
 
 // A cache keeps rotated keys: past the length at which the table changes they would be of the old
@@ -131,8 +136,8 @@ int64_t Transformer::n_alpha() const {
   return has_parameter("alpha") ? parameter("alpha").value.numel() : 0;
 }
 
-at::Tensor Transformer::head() const {
-  return parameter(config_.tied ? "embedding.weight" : "head.weight").value.to(compute_dtype_);
+const at::Tensor& Transformer::head() const {
+  return parameter(config_.tied ? "embedding.weight" : "head.weight").value;
 }
 
 at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
@@ -147,7 +152,7 @@ at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture
 }
 
 at::Tensor Transformer::project(const at::Tensor& hidden_states) const {
-  return at::linear(hidden_states, head()).to(dtype_);
+  return linear(hidden_states, {head(), {}}).to(dtype_);
 }
 
 at::Tensor Transformer::forward(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
@@ -155,10 +160,18 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, KvCache* cache, Captur
 }
 
 at::Tensor Transformer::nll(const at::Tensor& tokens, const at::Tensor& targets) const {
-  TORCH_CHECK_VALUE(targets.sizes() == tokens.sizes(), "transformer: targets ", targets.sizes(),
+  check_targets(tokens, targets);
+  const at::Tensor x_MC = hidden(tokens).flatten(0, 1);
+  return linear_nll(x_MC, head(), targets.flatten()).view(tokens.sizes());
+}
+
+at::Tensor Transformer::loss(const at::Tensor& tokens, const at::Tensor& targets,
+                             const at::Tensor& weights) const {
+  check_targets(tokens, targets);
+  TORCH_CHECK_VALUE(weights.sizes() == tokens.sizes(), "transformer: weights ", weights.sizes(),
                     " do not match tokens ", tokens.sizes());
   const at::Tensor x_MC = hidden(tokens).flatten(0, 1);
-  return linear_nll(x_MC, head(), targets.flatten(), dtype_).view(tokens.sizes());
+  return linear_loss(x_MC, head(), targets.flatten(), weights.flatten());
 }
 
 std::vector<std::vector<std::vector<double>>> Transformer::current_inv_freq() const {

@@ -56,6 +56,11 @@ class Transformer {
   /// log-sum-exp in that type; differentiable.
   at::Tensor nll(const at::Tensor& tokens, const at::Tensor& targets) const;
 
+  /// Sum of weights * nll, a scalar; weights [B, T] in the type of nll. The way to train: knowing
+  /// the weights, the gradient of the output head is computed in the same pass as the loss.
+  at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets,
+                  const at::Tensor& weights) const;
+
   /// Both at once for callers that want logits of few positions: the last hidden states [B, T, C],
   /// in the compute type, after the final norm; project(hidden) gives their logits.
   at::Tensor hidden(const at::Tensor& tokens, KvCache* cache = nullptr,
@@ -88,7 +93,7 @@ class Transformer {
   std::vector<Parameter> parameters_;
   std::unordered_map<std::string, size_t> index_;
 
-  at::Tensor head() const;
+  const at::Tensor& head() const;  // [V, C], master type
 };
 
 }  // namespace gyre::model

@@ -12,7 +12,7 @@
 #include <functional>
 
 #include "gyre/base/error.h"
-#include "gyre/model/layers.h"
+#include "gyre/model/loss.h"
 #include "gyre/model/model_testing.h"
 
 namespace gyre::model {
@@ -206,13 +206,14 @@ TEST(Nll, EqualsLogSoftmaxOfTheLogits) {
 }
 
 TEST(Nll, ChunkedGradientEqualsAutograd) {
-  // A vocabulary large enough for several chunks of 32 MiB: 300,000 * 4 bytes -> 27 rows each.
-  const at::Tensor x = at::arange(60 * 4, at::kDouble).sin().view({60, 4}).set_requires_grad(true);
+  // More rows than the 256 of a chunk of a large vocabulary.
+  const at::Tensor x =
+      at::arange(600 * 4, at::kDouble).sin().view({600, 4}).set_requires_grad(true);
   const at::Tensor head =
-      at::arange(300'000 * 4, at::kDouble).cos().view({300'000, 4}).set_requires_grad(true);
-  const at::Tensor targets = random_tokens(60, 1, 300'000, 9).flatten();
-  const at::Tensor weight = at::arange(60, at::kDouble).cos();
-  (linear_nll(x, head, targets, at::kDouble) * weight).sum().backward();
+      at::arange(3'000 * 4, at::kDouble).cos().view({3'000, 4}).set_requires_grad(true);
+  const at::Tensor targets = random_tokens(600, 1, 3'000, 9).flatten();
+  const at::Tensor weight = at::arange(600, at::kDouble).cos();
+  (linear_nll(x, head, targets) * weight).sum().backward();
   const at::Tensor dx = x.grad().clone(), dhead = head.grad().clone();
   x.mutable_grad() = head.mutable_grad() = at::Tensor();
   const at::Tensor plain = -at::log_softmax(x.matmul(head.t()), 1).gather(1, targets.unsqueeze(1));

@@ -58,10 +58,10 @@ std::string machine_line(at::Device device) {
 }
 
 void keep_freed_memory() {
-  constexpr int kLargestMmapThreshold = 32 << 20;  // glibc takes no larger one
-  constexpr int kTrimThreshold = 1 << 30;
-  mallopt(M_MMAP_THRESHOLD, kLargestMmapThreshold);
+  constexpr int kTrimThreshold = 1 << 30, kTopPad = 16 << 20;
+  mallopt(M_MMAP_MAX, 0);  // large tensors too come from the heap, which keeps their pages
   mallopt(M_TRIM_THRESHOLD, kTrimThreshold);
+  mallopt(M_TOP_PAD, kTopPad);
 }
 
 double peak_rss_mib() {

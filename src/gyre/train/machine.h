@@ -17,7 +17,8 @@ std::string machine_line(at::Device device = at::kCPU);
 void wait_for(at::Device device);
 
 /// Lets the allocator keep freed memory instead of handing every activation back to the system and
-/// faulting its pages in again each step (6 % of a step of the tiny preset). Process-wide.
+/// faulting its pages in again each step (6 % of a step of the tiny preset). Process-wide; verbs of
+/// the program call it at their start, before tensors are made.
 void keep_freed_memory();
 
 /// Largest resident size of this process so far, MiB.

@@ -1,6 +1,5 @@
 #include "gyre/train/optimizer.h"
 
-#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -9,6 +8,7 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <optional>
 
 namespace gyre::train {
 namespace {
@@ -32,10 +32,13 @@ double norm_of(const std::vector<at::Tensor>& gradients) {
   return std::sqrt(sum);
 }
 
-void clip_to(const std::vector<at::Tensor>& gradients, double norm, double largest) {
-  if (largest > 0.0 && norm > largest && !gradients.empty()) {
-    at::_foreach_mul_(gradients, largest / norm);
+/// What the update divides gradients by so that their norm is at most `largest`; none = 1. Inside
+/// the update it costs no pass over the gradients.
+std::optional<at::Tensor> divisor(double norm, double largest) {
+  if (largest > 0.0 && norm > largest) {
+    return at::full({}, norm / largest, at::kFloat);
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -77,12 +80,10 @@ StepNorms Optimizer::step(double share) {
   all.insert(all.end(), rest.begin(), rest.end());
   const StepNorms norms{norm_of(all), norm_of(alpha)};
   if (std::isfinite(norms.grad) && std::isfinite(norms.alpha)) {
-    clip_to(all, norms.grad, matrices_.clip);
-    clip_to(alpha, norms.alpha, alpha_.clip);
     ++n_updates_;
-    update(matrices_, share);
-    update(others_, share);
-    update(alpha_, share);
+    update(matrices_, share, norms.grad);
+    update(others_, share, norms.grad);
+    update(alpha_, share, norms.alpha);
   }
   for (Group* group : {&matrices_, &others_, &alpha_}) {
     for (at::Tensor& value : group->values) {
@@ -92,7 +93,7 @@ StepNorms Optimizer::step(double share) {
   return norms;
 }
 
-void Optimizer::update(Group& group, double share) {
+void Optimizer::update(Group& group, double share, double norm) {
   if (group.values.empty()) {
     return;
   }
@@ -100,7 +101,8 @@ void Optimizer::update(Group& group, double share) {
                                     group.values.front().options().dtype(at::kFloat));
   const std::vector<at::Tensor> counts(group.values.size(), count);
   at::_fused_adamw_(group.values, gradients(group), group.first, group.second, {}, counts,
-                    group.lr * share, beta1_, beta2_, group.decay, kEpsilon, false, false);
+                    group.lr * share, beta1_, beta2_, group.decay, kEpsilon, false, false,
+                    divisor(norm, group.clip));
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {

@@ -24,8 +24,8 @@ class Optimizer {
   /// Borrows the model's parameters; the model must outlive it and stay where it is.
   Optimizer(model::Transformer& model, const TrainOptions& options);
 
-  /// Clips the gradients in place (alpha apart from the rest), steps at share * peak learning rate,
-  /// and drops the gradients. With norms that are not finite nothing is changed.
+  /// Steps at share * peak learning rate with clipped gradients (alpha apart from the rest), and
+  /// drops the gradients. With norms that are not finite nothing is changed.
   StepNorms step(double share);
 
   int64_t n_updates() const { return n_updates_; }
@@ -51,7 +51,7 @@ class Optimizer {
   int64_t n_updates_ = 0;
 
   std::vector<at::Tensor> gradients(const Group& group) const;
-  void update(Group& group, double share);
+  void update(Group& group, double share, double norm);
 };
 
 }  // namespace gyre::train

@@ -90,7 +90,6 @@ Session::Session(const RunSetup& setup)
       manifest_(make_manifest(setup, dataset_, model_)),
       n_steps_(n_steps(setup.train)) {
   model_.set_compute_dtype(compute_type(setup.train));
-  keep_freed_memory();
   peak_flops_ = measure_matmul_peak(compute_type(setup.train), setup.device);
 }
 

@@ -1,5 +1,7 @@
 #include "gyre/train/train_step.h"
 
+#include <ATen/ops/full.h>
+
 #include <algorithm>
 
 namespace gyre::train {
@@ -8,13 +10,14 @@ double accumulate_gradient(const model::Transformer& model, const data::Batch& b
                            int64_t parts) {
   const int64_t B = batch.inputs.size(0), step = (B + parts - 1) / parts;
   const auto n_tokens = static_cast<double>(batch.inputs.numel());
-  const at::Device device = model.parameters().front().value.device();
+  const auto master = model.parameters().front().value.options().requires_grad(false);
+  const at::Tensor weights = at::full(batch.inputs.sizes(), 1.0 / n_tokens, master);
   double loss = 0.0;
   for (int64_t b = 0; b < B; b += step) {
     const int64_t n = std::min(step, B - b);
-    const at::Tensor nll = model.nll(batch.inputs.narrow(0, b, n).to(device),
-                                     batch.targets.narrow(0, b, n).to(device));
-    const at::Tensor part = nll.sum().div(n_tokens);
+    const at::Tensor part =
+        model.loss(batch.inputs.narrow(0, b, n).to(master.device()),
+                   batch.targets.narrow(0, b, n).to(master.device()), weights.narrow(0, b, n));
     part.backward();
     loss += part.item<double>();
   }
