@@ -14,16 +14,6 @@
 namespace gyre::bench {
 namespace {
 
-/// The call that is measured.
-at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                  const attention::Rotation& rotation, const position::LayerPlan& layer) {
-  if (rotation.identity()) {
-    return attention::attention(q, k, v, layer);
-  }
-  const auto [q_rotated, k_rotated] = attention::rotate(q, k, rotation);
-  return attention::attention(q_rotated, k_rotated, v, layer);
-}
-
 position::PositionPlan plan_of(const AttentionCase& shape) {
   const position::PlanRequest request{.n_layers = 1,
                                       .n_heads = shape.heads,
@@ -64,7 +54,7 @@ OurAttention::OurAttention(const AttentionCase& shape, at::Device device) : devi
 }
 
 void OurAttention::step() {
-  attend(q_, k_, v_, rotation_, layer_).backward(grad_);
+  attention::attend(q_, k_, v_, rotation_, layer_).backward(grad_);
   for (at::Tensor* each : {&q_, &k_, &v_}) {
     each->mutable_grad() = at::Tensor();
   }

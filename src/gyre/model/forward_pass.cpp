@@ -91,9 +91,22 @@ void ForwardPass::build_rotations() {
 at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
   const ModelConfig& config = model_.config();
   const std::string prefix = str("blocks.", n, ".attention.");
+  const int64_t H = config.heads, G = config.n_kv_heads();
+  const auto i = static_cast<size_t>(n);
+  const at::Tensor qkv_BTF = linear(x_BTC, linear_layer(prefix + "qkv"));
+  const bool apart = config.qk_norm || capture_ != nullptr || cache_ != nullptr;
+  const at::Tensor y_BTF =
+      apart ? attend_apart(qkv_BTF, n)
+            : attention::attend_packed(qkv_BTF, H, G, rotations_[i], model_.plan().layers[i]);
+  return linear(y_BTF, linear_layer(prefix + "out"));
+}
+
+// With whatever wants queries and keys on their own: a norm, a capture, a cache.
+at::Tensor ForwardPass::attend_apart(const at::Tensor& qkv_BTF, int64_t n) {
+  const ModelConfig& config = model_.config();
+  const std::string prefix = str("blocks.", n, ".attention.");
   const int64_t H = config.heads, G = config.n_kv_heads(), D = config.head_dim;
-  const auto parts =
-      linear(x_BTC, linear_layer(prefix + "qkv")).split_with_sizes({H * D, G * D, G * D}, -1);
+  const auto parts = qkv_BTF.split_with_sizes({H * D, G * D, G * D}, -1);
   at::Tensor q = parts[0].view({B_, T_, H, D}), k = parts[1].view({B_, T_, G, D});
   if (config.qk_norm) {
     q = apply_norm(q, norm_layer(prefix + "q_norm"), dtype_);
@@ -107,14 +120,14 @@ at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
     capture_->k.push_back(k);
   }
   const auto i = static_cast<size_t>(n);
-  if (!rotations_[i].identity()) {
-    std::tie(q, k) = attention::rotate(q, k, rotations_[i]);
-  }
-  if (cache_ != nullptr) {
+  attention::Rotation rotation = rotations_[i];
+  if (cache_ != nullptr) {  // which keeps keys as they were rotated
+    std::tie(q, k) = attention::rotate(q, k, rotation);
     std::tie(k, v) = cache_->append(n, k, v);
+    rotation = {};
   }
-  const at::Tensor y = attention::attention(q, k, v, model_.plan().layers[i]);
-  return linear(y.transpose(1, 2).reshape({B_, T_, H * D}), linear_layer(prefix + "out"));
+  const at::Tensor y = attention::attend(q, k, v, rotation, model_.plan().layers[i]);
+  return y.transpose(1, 2).flatten(2);
 }
 
 at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {

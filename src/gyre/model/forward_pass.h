@@ -26,6 +26,7 @@ class ForwardPass {
   LinearLayer linear_layer(const std::string& name) const;
   NormLayer norm_layer(const std::string& name) const;
   at::Tensor attention(const at::Tensor& x_BTC, int64_t n);
+  at::Tensor attend_apart(const at::Tensor& qkv_BTF, int64_t n);
   at::Tensor mlp(const at::Tensor& x_BTC, int64_t n) const;
   void build_rotations();
 
