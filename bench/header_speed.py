@@ -3,7 +3,7 @@
 
 Writes sparse files with a real-size header, 723 tensors each: a Q4_K GGUF of 40 GB with a vocabulary
 of 128256 texts and 280147 merges, and a BF16 safetensors file of 141 GB; a few MB on disk. Needs a
-file system with sparse files. Run:  python3 bench/header_speed.py [PROGRAM] [--runs N]
+file system with sparse files. Run:  python3 bench/header_speed.py [PROGRAM inspect] [--runs N]
 
 Standard library alone; the GGUF is written here independently of gyre's reader.
 """

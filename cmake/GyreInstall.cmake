@@ -16,6 +16,9 @@ install(DIRECTORY src/gyre DESTINATION include
         PATTERN cli EXCLUDE PATTERN fixtures.h EXCLUDE PATTERN "test_*.h" EXCLUDE
         PATTERN "*_testing.h" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/share/gyre/plotly.min.js DESTINATION share/gyre OPTIONAL)
+# PyTorch's side of `gyre bench`, which looks for it there.
+install(FILES bench/torch_peer.py bench/torch_train.py bench/torch_attention.py
+        DESTINATION share/gyre/bench)
 
 configure_package_config_file(cmake/gyre-config.cmake.in ${CMAKE_BINARY_DIR}/gyre-config.cmake
   INSTALL_DESTINATION ${GYRE_CMAKE_DIR})

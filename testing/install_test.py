@@ -36,7 +36,7 @@ class Install(unittest.TestCase):
         files = {path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*")
                  if path.is_file()}
         for name in ["include/gyre/position/plan.h", "include/gyre/position/schemes.def",
-                     "share/gyre/plotly.min.js"]:
+                     "share/gyre/plotly.min.js", "share/gyre/bench/torch_peer.py"]:
             self.assertIn(name, files)
         self.assertFalse([name for name in files
                           if name.endswith((".cpp", "/fixtures.h")) or "/test_" in name])

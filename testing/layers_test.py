@@ -11,8 +11,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A module may include itself and the modules to its right.
-LAYERS = ["cli", "report", "study", "verify", "evaluate", "train", "data", "model", "attention",
-          "inspect", "position", "tensor", "base"]
+LAYERS = ["cli", "report", "bench", "study", "verify", "evaluate", "train", "data", "model",
+          "attention", "inspect", "position", "tensor", "base"]
 SCHEME_FREE = {"attention", "model", "train", "evaluate", "study", "data"}
 MAX_LINES = 400
 SUFFIXES = {".h", ".cpp", ".cu", ".def"}

@@ -64,6 +64,9 @@ at::Tensor composite_rotate(const at::Tensor& x, const at::Tensor& theta,
                             double amplitude);
 at::Tensor composite_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const position::LayerPlan& layer);
+/// The same through torch's scaled_dot_product_attention, which on a CPU is its flash kernel.
+at::Tensor torch_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const position::LayerPlan& layer);
 
 /// Largest |a - b|.
 double max_difference(const at::Tensor& a, const at::Tensor& b);

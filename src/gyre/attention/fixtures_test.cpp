@@ -9,6 +9,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -123,6 +124,15 @@ at::Tensor composite_attention(const at::Tensor& q, const at::Tensor& k, const a
   const at::Tensor bias = dense_bias(q.size(1), q.size(2), k.size(2), layer).to(q.scalar_type());
   const at::Tensor scores = at::matmul(q, keys.transpose(2, 3)) * scale + bias;
   return at::matmul(at::softmax(scores, 3), values);
+}
+
+at::Tensor torch_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const position::LayerPlan& layer) {
+  const int64_t repeats = q.size(1) / k.size(1);
+  const double scale = layer.logit_scale / std::sqrt(static_cast<double>(q.size(3)));
+  const at::Tensor bias = dense_bias(q.size(1), q.size(2), k.size(2), layer).to(q.scalar_type());
+  return at::scaled_dot_product_attention(q, k.repeat_interleave(repeats, 1),
+                                          v.repeat_interleave(repeats, 1), bias, 0.0, false, scale);
 }
 
 double max_difference(const at::Tensor& a, const at::Tensor& b) {

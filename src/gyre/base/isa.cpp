@@ -7,6 +7,7 @@
 #include "gyre/base/options.h"
 
 #if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -21,8 +22,11 @@ constexpr Isa kLevels[] = {Isa::Generic, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16
 bool may_use_amx() {
 #if defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
-  return __builtin_cpu_supports("amx-bf16") &&
-         ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  // Asked of the processor: clang 16 has no name for it in __builtin_cpu_supports.
+  constexpr unsigned kAmxBf16 = 1U << 22, kAmxTile = 1U << 24;  // leaf 7, EDX
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kAmxBf16) != 0 &&
+         (edx & kAmxTile) != 0 && ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
   return false;
 #endif

@@ -85,24 +85,6 @@ study::SharedSettings flags_to_pass(const CompareVerb& verb, const Fields& field
   return flags;
 }
 
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("-_./=:,@+").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  return plain ? word : "'" + word + "'";
-}
-
-/// This process's command line, with the program called by its name.
-std::string command_text() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string out = "gyre", word;
-  for (bool first = true; std::getline(file, word, '\0'); first = false) {
-    out += first ? "" : " " + shell_word(word);
-  }
-  return out;
-}
-
 void fill_setup(CompareVerb& verb) {
   study::StudySetup& s = verb.setup;
   s.title = verb.compare.title;

@@ -69,6 +69,7 @@ const data::Corpus& known_corpus(const std::string& name) {
 
 int run_fetch(const DataVerb& verb) {
   std::vector<const data::Corpus*> wanted;
+  wanted.reserve(verb.names.size());
   for (const std::string& name : verb.names) {
     wanted.push_back(&known_corpus(name));
   }

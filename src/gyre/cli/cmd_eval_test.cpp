@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "gyre/base/error.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 
 namespace gyre::cli {
 
@@ -16,15 +16,7 @@ Action add_eval(CLI::App& app);
 namespace {
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_eval(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return cli::message_of(add_eval, arguments);
 }
 
 TEST(CmdEval, NeedsARun) {

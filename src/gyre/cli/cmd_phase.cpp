@@ -24,12 +24,15 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kCaption =
     "Phase is not attention weight and not accuracy: content and weights decide those too.";
 
+constexpr const char* kNoLength =
+    "--lengths: expected numbers of tokens between commas, got nothing; e.g. 2048,128k";
+
 struct PhaseVerb {
   CommonOptions common;
   std::string theta = "1,0.1,0.01";
   double base = 10000.0;
   int64_t pairs = 32, distance = 32, collisions = 0, layers = 64;
-  bool has_theta = false, has_spacing = false, force = false;  // flags that were given
+  bool has_theta = false, has_spacing = false, has_lengths = false, force = false;  // flags given
   std::vector<std::string> lengths;
   std::string mask, csv;
 };
@@ -77,9 +80,15 @@ std::vector<double> frequencies(const PhaseVerb& verb) {
 }
 
 std::vector<int64_t> lengths_of(const PhaseVerb& verb) {
+  if (verb.has_lengths && verb.lengths.empty()) {
+    throw Error(Code::Usage, kNoLength);
+  }
   std::vector<int64_t> out;
   for (const std::string& text : verb.lengths) {
     int64_t length = 0;
+    if (text.empty()) {
+      throw Error(Code::Usage, kNoLength);
+    }
     gyre::detail::parse(text, length);
     if (length < 1) {
       throw Error(Code::Usage, "--lengths: expected positive numbers of tokens, got '", text, "'");
@@ -246,11 +255,12 @@ Action add_phase(CLI::App& app) {
   app.add_option("--distance", verb->distance, "last distance of the curves, tokens [32]")
       ->type_name("")
       ->group("What");
-  app.add_option("--lengths", verb->lengths,
-                 "turns of every pair inside these lengths, e.g. 2048,128k (k = 1000)")
-      ->type_name("")
-      ->delimiter(',')
-      ->group("What");
+  const auto* lengths =
+      app.add_option("--lengths", verb->lengths,
+                     "turns of every pair inside these lengths, e.g. 2048,128k (k = 1000)")
+          ->type_name("")
+          ->delimiter(',')
+          ->group("What");
   app.add_option("--collisions", verb->collisions,
                  "closest offsets up to this many tokens apart [none]")
       ->type_name("")
@@ -262,7 +272,8 @@ Action add_phase(CLI::App& app) {
   app.add_option("--layers", verb->layers, "with --mask: layers searched [64]")
       ->type_name("")
       ->group("What");
-  return [verb, theta, base, pairs] {
+  return [verb, theta, base, pairs, lengths] {
+    verb->has_lengths = lengths->count() > 0;
     verb->has_theta = theta->count() > 0;
     verb->has_spacing = base->count() + pairs->count() > 0;
     return run_phase(*verb);

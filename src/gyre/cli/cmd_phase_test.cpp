@@ -8,7 +8,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 
 namespace gyre::cli {
 
@@ -26,15 +26,7 @@ std::string output_of(const std::string& arguments) {
 }
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_phase(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return cli::message_of(add_phase, arguments);
 }
 
 TEST(CmdPhase, WorkedExample) {  // P45
@@ -81,6 +73,11 @@ TEST(CmdPhase, WritesCsv) {
 }
 
 TEST(CmdPhase, NamesWhatIsWrong) {
+  for (const char* lengths : {"--lengths=", "--lengths \"\"", "--lengths ,", "--lengths 2k,"}) {
+    EXPECT_EQ(message_of(lengths),
+              "--lengths: expected numbers of tokens between commas, got nothing; e.g. 2048,128k")
+        << lengths;
+  }
   EXPECT_EQ(message_of("--theta 1 --base 100"), "phase: give --theta, or --base with --pairs");
   EXPECT_EQ(message_of("--theta -1"), "--theta: frequencies are 0 to 2 pi rad per token, got -1");
   EXPECT_EQ(message_of("--theta 1e300"),

@@ -8,7 +8,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 #include "gyre/position/scheme.h"
 
 namespace gyre::cli {
@@ -62,16 +62,7 @@ TEST(CmdSchemes, WritesThePlansOfSpecs) {
 }
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_schemes(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), Code::Usage);
-    return e.what();
-  }
-  return "no error";
+  return cli::message_of(add_schemes, arguments);
 }
 
 TEST(CmdSchemes, AsksWhereToWritePlans) {

@@ -80,7 +80,9 @@ verify::Verification verified(const VerifyVerb& verb) {
       verb.fault.empty() ? verify::sound_subject() : verify::faulty_subject(verb.fault);
   if (!verb.model.empty()) {
     v.subject = "model " + verb.model;
-    v.checks = verify::check_model(train::load_run(verb.model).model, verb.tokens);
+    const train::Run run = train::load_run(verb.model);
+    const auto plan = train::plan_at_length(run.manifest, verb.tokens);
+    v.checks = verify::check_model(run.model.with_plan(plan), verb.tokens);
   } else if (!verb.scheme.empty()) {
     v.subject = "scheme " + verb.scheme;
     v.checks = verify::check_scheme(subject, verb.scheme);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 #include "gyre/report/verify_page.h"
 
 namespace gyre::cli {
@@ -17,15 +17,7 @@ Action add_verify(CLI::App& app);
 namespace {
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_verify(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return cli::message_of(add_verify, arguments);
 }
 
 TEST(CmdVerify, ASchemePasses) {

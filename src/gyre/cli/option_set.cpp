@@ -44,8 +44,10 @@ void OptionSet::add(CLI::App& app, const std::string& group, Fields fields) {
       option = app.add_option("--" + e->field.name, e->flag_text, e->field.help);
       option->type_name("");
     }
-    option->description(e->field.help +
-                        (fallback.empty() || fallback == "[]" ? "" : " [" + fallback + "]"));
+    const bool bracketed = e->field.kind == FieldKind::List;  // a list brings its own
+    option->description(e->field.help + (fallback.empty() || fallback == "[]" ? ""
+                                         : bracketed                          ? " " + fallback
+                                                     : " [" + fallback + "]"));
     option->group(group);
     if (e->field.kind == FieldKind::List) {
       option->multi_option_policy(CLI::MultiOptionPolicy::Join)->delimiter(',')->allow_extra_args();

@@ -1,12 +1,36 @@
 #include "gyre/cli/verb.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <fstream>
 #include <iostream>
+#include <string_view>
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
 
 namespace gyre::cli {
+namespace {
+
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./=:,@+").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? word : "'" + word + "'";
+}
+
+}  // namespace
+
+std::string command_text() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string out = "gyre", word;
+  for (bool first = true; std::getline(file, word, '\0'); first = false) {
+    out += first ? "" : " " + shell_word(word);
+  }
+  return out;
+}
 
 void add_common(CLI::App& app, CommonOptions& common) {
   app.add_option("--json", common.json, "write the result as one JSON object to PATH; - = stdout")

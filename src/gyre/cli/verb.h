@@ -32,6 +32,9 @@ void apply_common(const CommonOptions& common);
 /// Writes JSON text to common.json when it was asked for (atomically; "-" = stdout).
 void write_json(const CommonOptions& common, const std::string& json_text);
 
+/// This process's command line, with the program called by its name.
+std::string command_text();
+
 struct VerbInfo {
   const char* name;
   const char* summary;

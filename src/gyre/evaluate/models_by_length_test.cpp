@@ -21,6 +21,7 @@ train::Run small_run(const std::string& scheme) {
   manifest.train_length = 32;
   manifest.scheme = scheme;
   manifest.mask = "full";
+  manifest.model.layout = position::PairLayout::Halves;
   manifest.model.vocab = 257;
   manifest.model.width = 32;
   manifest.model.layers = 2;

@@ -85,8 +85,11 @@ struct Architecture {
   bool block_is_for_full = false;    // rope_scaling changes full_attention layers alone
   std::string default_block{};       // "key=value,..." when the file has no block at all
   std::string default_block_kind{};  // the kind it is for; "" = all
-  int64_t original = 0;              // class default of original_max_position_embeddings
-  bool dynamic_alpha = false;        // type dynamic with alpha: base * alpha^(d/(d-2)) (Hunyuan)
+  std::string own_block{};       // a block of rope keys besides rope_scaling and rope_parameters,
+  std::string own_block_key{};   // read when this text key
+  std::string own_block_when{};  // has this value
+  int64_t original = 0;          // class default of original_max_position_embeddings
+  bool dynamic_alpha = false;    // type dynamic with alpha: base * alpha^(d/(d-2)) (Hunyuan)
   std::vector<std::pair<std::string, std::string>> type_remap{};  // rope types this class renames
   bool softmax_mscale = false;  // scores times m(mscale_all_dim)^2 (DeepSeek)
   bool list_mscales = false;    // longrope: short_mscale, long_mscale are the amplitudes

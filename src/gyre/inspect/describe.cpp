@@ -132,6 +132,14 @@ std::string extension_line(const LayerKind& kind) {
   return out;
 }
 
+// "" when one amplitude holds at every length.
+std::string late_amplitude(const LayerKind& kind, const ResolvedModel& model) {
+  const double late = kind.long_amplitude;
+  return late == 0.0 ? ""
+                     : str("; past ", model.original_length, " tokens ", number_text(late),
+                           ", logits x", short_number(late * late));
+}
+
 std::string rotation(const LayerKind& kind, const ResolvedModel& model) {
   const std::vector<double>& bands = bands_of(kind);
   if (bands.empty()) {
@@ -161,7 +169,7 @@ std::string rotation(const LayerKind& kind, const ResolvedModel& model) {
     out += line("extension", extension_line(kind));
   }
   out += line("amplitude", str(number_text(amplitude), " on rotated q and k, logits x",
-                               short_number(amplitude * amplitude)));
+                               short_number(amplitude * amplitude), late_amplitude(kind, model)));
   return out;
 }
 

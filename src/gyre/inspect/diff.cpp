@@ -168,15 +168,22 @@ class Diff {
       compare_table("table", x.plan.inv_freq[0], y.plan.inv_freq[0]);
       compare_long(x, y);
     }
-    if (std::abs(y.plan.amplitude / x.plan.amplitude - 1.0) > kSame) {
-      const double ratio = y.plan.amplitude / x.plan.amplitude;
-      add(Severity::Error, "amplitude", "amplitude", digits(x.plan.amplitude),
-          digits(y.plan.amplitude),
-          both("amplitude", digits(x.plan.amplitude), digits(y.plan.amplitude),
-               str("logits differ by x", digits(ratio * ratio, 7))));
+    compare_amplitude("amplitude", "amplitude", x.plan.amplitude, y.plan.amplitude);
+    if (x.long_amplitude > 0.0 || y.long_amplitude > 0.0) {
+      const auto late = [](const LayerKind& kind) {
+        return kind.long_amplitude > 0.0 ? kind.long_amplitude : kind.plan.amplitude;
+      };
+      compare_amplitude("long-amplitude", "amplitude past the original length", late(x), late(y));
     }
     compare_logit_scale(x, y);
     compare_layout(x, y);
+  }
+
+  void compare_amplitude(const char* id, const char* what, double x, double y) {
+    if (const double ratio = y / x; std::abs(ratio - 1.0) > kSame) {
+      add(Severity::Error, id, what, digits(x), digits(y),
+          both(what, digits(x), digits(y), str("logits differ by x", digits(ratio * ratio, 7))));
+    }
   }
 
   static int64_t turning(const LayerKind& kind) {

@@ -29,6 +29,18 @@ bool names_rotation(const ConfigReader& config) {
   });
 }
 
+// Buckets or embeddings of distances: T5, DeBERTa.
+bool shows_relative(const ConfigReader& config) {
+  return config.has("relative_attention") || config.has("relative_attention_num_buckets") ||
+         config.has("pos_att_type");
+}
+
+// GPT-2's names for length and width; Whisper's and BART's for the rows of the decoder's table.
+bool shows_learned(const ConfigReader& config) {
+  return (config.has("n_positions") && config.has("n_embd") && config.has("n_ctx")) ||
+         config.has("max_target_positions");
+}
+
 Encoding by_alibi_key(ConfigReader& config, std::vector<Provenance>& origins) {
   const Architecture& rules = config.rules();
   const auto on = config.flag_if(rules.alibi_key);
@@ -59,9 +71,30 @@ Encoding choose_encoding(ConfigReader& config, const ModelSizes& sizes,
     origins.push_back({"position encoding", named->text, {OriginKind::Key, named->path}});
     return encoding_named(named->text);
   }
-  return !config.known_type() && encoding == Encoding::Rotary && !names_rotation(config)
-             ? Encoding::Unknown
-             : encoding;
+  if (config.known_type() || encoding != Encoding::Rotary || names_rotation(config)) {
+    return encoding;
+  }
+  if (!shows_learned(config) || shows_relative(config)) {
+    return Encoding::Unknown;
+  }
+  origins.push_back({"position encoding",
+                     "learned",
+                     {OriginKind::Assumed, "names of sizes as in GPT-2 and no key of rotation"}});
+  return Encoding::Learned;
+}
+
+bool shows_encoder(ConfigReader& config) {
+  const RawKey* classes = config.list_if("architectures");
+  const bool masked =
+      classes != nullptr &&
+      std::any_of(classes->texts.begin(), classes->texts.end(), [](const std::string& name) {
+        return name.find("MaskedLM") != std::string::npos ||
+               name.find("ImageClassification") != std::string::npos ||
+               name.find("Encoder") != std::string::npos;
+      });
+  return masked || shows_relative(config) || config.has("type_vocab_size") ||
+         config.has("encoder_layers") || config.has("max_source_positions") ||
+         (config.has("image_size") && config.has("patch_size"));
 }
 
 }  // namespace gyre::inspect

@@ -15,4 +15,8 @@ inline constexpr const char* kUnknownEncoding =
 Encoding choose_encoding(ConfigReader& config, const ModelSizes& sizes,
                          std::vector<Provenance>& origins);
 
+/// Whether the keys are those of an encoder, an image model or relative positions (BERT, ViT, T5):
+/// that no key of it rotates is then no riddle.
+bool shows_encoder(ConfigReader& config);
+
 }  // namespace gyre::inspect

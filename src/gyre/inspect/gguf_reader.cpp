@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <span>
 
 #include "gyre/base/error.h"
 #include "gyre/base/options.h"
@@ -16,11 +18,14 @@ namespace {
 
 using position::PairLayout;
 
+using Parts = std::span<const tensor::GgufFile* const>;  // of one model; not empty
+
 /// Everything that more than one step needs.
 struct Reading {
   const GgufArchitecture& rules;
   GgufKeys& keys;
-  const tensor::GgufFile& file;
+  const tensor::GgufFile& file;  // the first part
+  Parts parts;                   // all that were opened
   GgufShape shape;
   GgufRope rope;
   GgufFound<double> base, local_base;
@@ -34,10 +39,12 @@ std::string text_of(double value) {
 }
 
 /// The type that most of the weights' bytes have.
-std::string dtype_of(const tensor::GgufFile& file) {
+std::string dtype_of(Parts parts) {
   std::map<uint32_t, uint64_t> bytes;
-  for (const tensor::GgufTensor& tensor : file.tensors()) {
-    bytes[tensor.type] += tensor.n_bytes;
+  for (const tensor::GgufFile* part : parts) {
+    for (const tensor::GgufTensor& tensor : part->tensors()) {
+      bytes[tensor.type] += tensor.n_bytes;
+    }
   }
   const auto most = std::max_element(
       bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -248,8 +255,9 @@ void add_notes(Reading& reading, ResolvedModel& model) {
                                ? keys.full("attention.head_count_kv")
                                : keys.full("attention.head_count")});
   }
-  if (reading.file.number("split.count", 1.0) > 1.0) {
-    note(model, "files", "one of several parts; tensors of the others are not seen",
+  const auto n_opened = static_cast<double>(reading.parts.size());
+  if (reading.file.number("split.count", 1.0) > n_opened) {
+    note(model, kFilesField, "one of several parts; tensors of the others are not seen",
          {OriginKind::Key, "split.count"});
   }
 }
@@ -270,7 +278,8 @@ void set_lengths(const Reading& reading, ResolvedModel& model) {
 
 }  // namespace
 
-ResolvedModel resolve_gguf(const tensor::GgufFile& file, const std::string& path) {
+ResolvedModel resolve_gguf(Parts parts, const std::string& path) {
+  const tensor::GgufFile& file = *parts.front();
   ResolvedModel model;
   model.path = path;
   model.source = SourceKind::Gguf;
@@ -282,17 +291,18 @@ ResolvedModel resolve_gguf(const tensor::GgufFile& file, const std::string& path
   const GgufArchitecture unknown{.name = model.model_type, .full_needs_pattern = true};
   const GgufArchitecture& rules = known != nullptr ? *known : unknown;
 
-  Reading reading{rules, keys, file, read_gguf_shape(keys, file, rules), {}, {}, {}, 0.0, {}, {}};
+  Reading reading{rules, keys, file, parts, read_gguf_shape(keys, file, rules), {}, {},
+                  {},    0.0,  {},   {}};
   model.n_layers = reading.shape.n_layers;
   model.hidden = reading.shape.hidden;
-  model.dtype = dtype_of(file);
+  model.dtype = dtype_of(parts);
   const bool rotates = std::find(reading.shape.rotates.begin(), reading.shape.rotates.end(),
                                  true) != reading.shape.rotates.end();
   if (rotates) {
     read_bases(reading);
     reading.rope = read_gguf_rope(keys, rules, reading.shape.context);
   }
-  read_gguf_tables(file, rotates ? reading.shape.full.rotary / 2 : 0, reading.rope, model);
+  read_gguf_tables(parts, rotates ? reading.shape.full.rotary / 2 : 0, reading.rope, model);
   read_bias(reading);
   if (rules.scale_key) {
     reading.score_scale = keys.number("attention.scale", 0.0, 1e6);
@@ -308,8 +318,23 @@ ResolvedModel resolve_gguf(const tensor::GgufFile& file, const std::string& path
   return model;
 }
 
+ResolvedModel resolve_gguf(const tensor::GgufFile& file, const std::string& path) {
+  const tensor::GgufFile* const one = &file;
+  return resolve_gguf(Parts(&one, 1), path);
+}
+
 ResolvedModel read_gguf(const std::filesystem::path& path) {
-  return resolve_gguf(tensor::GgufFile(path), path.string());
+  return read_gguf_parts({path});
+}
+
+ResolvedModel read_gguf_parts(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::unique_ptr<tensor::GgufFile>> files;
+  std::vector<const tensor::GgufFile*> parts;
+  for (const std::filesystem::path& path : paths) {
+    files.push_back(std::make_unique<tensor::GgufFile>(path));
+    parts.push_back(files.back().get());
+  }
+  return resolve_gguf(parts, paths.front().string());
 }
 
 }  // namespace gyre::inspect

@@ -250,18 +250,21 @@ GgufRope read_gguf_rope(GgufKeys& keys, const GgufArchitecture& rules, int64_t c
   return rope;
 }
 
-void read_gguf_tables(const tensor::GgufFile& file, int64_t n_pairs, GgufRope& rope,
-                      ResolvedModel& model) {
+void read_gguf_tables(std::span<const tensor::GgufFile* const> parts, int64_t n_pairs,
+                      GgufRope& rope, ResolvedModel& model) {
   const std::pair<const char*, std::vector<double>*> tables[] = {
       {"rope_freqs.weight", &rope.divisors},
       {"rope_factors_short.weight", &rope.shorts},
       {"rope_factors_long.weight", &rope.longs}};
   for (const auto& [name, values] : tables) {
-    const tensor::GgufTensor* tensor = file.find(name);
-    if (tensor == nullptr) {
+    const auto holder = std::find_if(
+        parts.begin(), parts.end(),
+        [name = name](const tensor::GgufFile* part) { return part->find(name) != nullptr; });
+    if (holder == parts.end()) {
       continue;
     }
-    *values = file.load_small(*tensor);
+    const tensor::GgufTensor* tensor = (*holder)->find(name);
+    *values = (*holder)->load_small(*tensor);
     model.tables.push_back({name, tensor::ggml_type_name(tensor->type), *values});
     if (const std::string fault = fault_of(*values, n_pairs); !fault.empty()) {
       model.ignored.push_back({name, str(values->size(), " values"), fault});

@@ -3,6 +3,7 @@
 // is llama.cpp's: that is how the file will be run.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ GgufRope read_gguf_rope(GgufKeys& keys, const GgufArchitecture& rules, int64_t c
 
 /// Takes rope_freqs and rope_factors tensors into `tables`, and into `rope` when they can be used:
 /// a positive divisor for each of n_pairs pairs. What cannot is listed as ignored.
-void read_gguf_tables(const tensor::GgufFile& file, int64_t n_pairs, GgufRope& rope,
-                      ResolvedModel& model);
+/// From the first of a split model's parts that holds them.
+void read_gguf_tables(std::span<const tensor::GgufFile* const> parts, int64_t n_pairs,
+                      GgufRope& rope, ResolvedModel& model);
 
 /// Fills frequencies, amplitude, scheme and origins of a kind that rotates; base, head_dim,
 /// rotary_dim and layout are set already. `scaled`: the extension holds in these layers;

@@ -16,5 +16,8 @@ namespace gyre::inspect {
 ResolvedModel resolve_gguf(const tensor::GgufFile& file, const std::string& path);
 
 ResolvedModel resolve_safetensors(const tensor::SafetensorsHeader& header, const std::string& path);
+/// Several files of one model, whose bytes outlive the call.
+ResolvedModel resolve_safetensors(std::span<const tensor::SafetensorsHeader> headers,
+                                  const std::string& path);
 
 }  // namespace gyre::inspect

@@ -87,6 +87,8 @@ Json kind_to_json(const LayerKind& kind, const ResolvedModel& model) {
            {"inv_freq_groups", std::move(groups)},
            {"long_inv_freq", finite(kind.long_inv_freq)},
            {"attention_factor", finite(plan.amplitude)},
+           {"long_attention_factor",
+            kind.long_amplitude > 0.0 ? finite(kind.long_amplitude) : Json(nullptr)},
            {"logit_factor", finite(plan.amplitude * plan.amplitude)},
            {"softmax_scale_factor", finite(plan.logit_scale)},
            {"slopes", finite(plan.slopes)},

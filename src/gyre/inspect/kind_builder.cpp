@@ -287,6 +287,7 @@ class KindBuilder {
                   : ",long=" + number_list(settings_.long_factor->numbers);
     }
     add("attention_factor", settings_.attention_factor);
+    add("long_attention_factor", settings_.long_attention_factor);
     kind_.spec = spec;
   }
 
@@ -346,11 +347,15 @@ void fill_plan(LayerKind& kind, int64_t original, int64_t longest) {
   kind.length_rule = plan.length_rule;
   kind.rotary_dim = kind.plan.inv_freq.empty() ? 0 : plan.rotary_dim;
   kind.long_inv_freq.clear();
+  kind.long_amplitude = 0.0;
   if (longest > original && !plan.length_rule.empty()) {
     request.length = longest;
     const auto late = scheme->plan(request);
     if (!late.layers.at(0).inv_freq.empty() && late.layers[0].inv_freq != kind.plan.inv_freq) {
       kind.long_inv_freq = late.layers[0].inv_freq[0];
+    }
+    if (late.layers[0].amplitude != kind.plan.amplitude) {
+      kind.long_amplitude = late.layers[0].amplitude;
     }
   }
 }

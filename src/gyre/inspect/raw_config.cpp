@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kMaxBytes = size_t{64} << 20;
 constexpr size_t kMaxDepth = 64;
-constexpr size_t kMaxKeys = 100000;    // the largest public configs have some thousands
+constexpr size_t kMaxKeys = 300000;    // public configs of quantized experts have 70,000
 constexpr size_t kMaxItems = 1000000;  // of all lists together
 constexpr size_t kMaxShortForm = 60;   // characters of a list as printed
 // Stand-ins for the words that JSON lacks; the escaped NUL keeps any honest text apart from them.

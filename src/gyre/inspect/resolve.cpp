@@ -87,6 +87,26 @@ std::vector<fs::path> files_with(const fs::path& folder, const char* extension) 
   return found;
 }
 
+// "m-00001-of-00003.gguf" and so on, in order and all there: a model that llama-gguf-split cut.
+bool are_parts(const std::vector<fs::path>& sorted) {
+  if (sorted.size() < 2) {
+    return false;
+  }
+  const auto five = [](size_t n) {
+    const std::string digits = std::to_string(n);
+    return std::string(5 - std::min<size_t>(5, digits.size()), '0') + digits;
+  };
+  const std::string first = sorted[0].stem().string();
+  const std::string end = "-of-" + five(sorted.size());
+  const std::string start = first.substr(0, first.size() - std::min(first.size(), end.size() + 5));
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i].stem().string() != start + five(i + 1) + end) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Tables of positions that lie among the weights. A file that cannot be read (a Git LFS pointer)
 // leaves the config's answer as it is, and is listed.
 void add_tables(const fs::path& folder, ResolvedModel& model) {
@@ -115,6 +135,9 @@ ResolvedModel read_folder(const fs::path& folder) {
     return model;
   }
   const auto gguf = files_with(folder, ".gguf");
+  if (are_parts(gguf)) {
+    return read_gguf_parts(gguf);
+  }
   if (gguf.size() > 1) {
     throw Error(Code::Format, folder.string(), ": ", gguf.size(),
                 " GGUF files and no config.json; name one of them, e.g. ", gguf[0].string());

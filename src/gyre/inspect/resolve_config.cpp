@@ -141,6 +141,9 @@ class Resolver {
   }
 
   void doubt_encoding() {
+    if (shows_encoder(config_)) {
+      return;  // no decoder: nothing is rotated unless a key says so
+    }
     for (const LayerKind& kind : model_.kinds) {
       if (kind.length_rule == kUnknownEncoding) {
         model_.doubts.push_back({"position-encoding-unknown", Severity::Warning, "model_type",
@@ -236,19 +239,22 @@ class Resolver {
     for (const IgnoredKey& key : model_.ignored) {
       told.insert(key.key);
     }
+    std::vector<std::string> blocks = rope_block_paths(config_);
+    for (std::string& block : blocks) {
+      block = config_.full(block) + ".";
+    }
     for (const RawKey& key : raw_.keys()) {
       const bool whole = key.path.find("dual_chunk") != std::string::npos;
       if (!key.used && (key.type != RawType::Object || whole) && key.type != RawType::Null &&
           told.count(key.path) == 0) {
-        note_unused(key);
+        note_unused(key, name_in_block(key, blocks));
       }
     }
   }
 
-  // "" = not in a rope block.
-  std::string name_in_block(const RawKey& key) const {
-    for (const std::string& block : rope_block_paths(config_)) {
-      const std::string prefix = config_.full(block) + ".";
+  // "" = not in a rope block; a config may have ten thousand keys of quantization.
+  static std::string name_in_block(const RawKey& key, const std::vector<std::string>& blocks) {
+    for (const std::string& prefix : blocks) {
       if (key.path.starts_with(prefix) && key.path.find('.', prefix.size()) == std::string::npos) {
         return key.path.substr(prefix.size());
       }
@@ -256,8 +262,7 @@ class Resolver {
     return "";
   }
 
-  void note_unused(const RawKey& key) {
-    const std::string in_block = name_in_block(key);
+  void note_unused(const RawKey& key, const std::string& in_block) {
     if (!in_block.empty()) {
       model_.ignored.push_back({key.path, key.text, block_reason(key, in_block)});
       return;

@@ -51,12 +51,16 @@ struct LayerKind {
   position::PairLayout layout = position::PairLayout::Unstated;
   position::LayerPlan plan;                // at prompts up to original_length
   std::vector<double> long_inv_freq;       // [P] when another table holds past original_length
+  double long_amplitude = 0.0;             // plan.amplitude there, when it is another; 0 = the same
   std::string length_rule;                 // "" = one table at every length, else the rule in words
   std::string window_convention;           // what the window number counts, "" = no window
   double ramp_low = 0.0, ramp_high = 0.0;  // YaRN bounds as used, pairs; both 0 = no ramp
   std::vector<Provenance> origins;
   int64_t n_pairs() const { return rotary_dim / 2; }
 };
+
+/// Field of the origin that says: weights lie in other files too, which were not opened.
+inline constexpr const char* kFilesField = "files";
 
 enum class SourceKind { Config, Folder, Safetensors, Gguf, Run };
 

@@ -68,6 +68,9 @@ class Settings {
     const bool new_block = !config_.members(kNew).empty();
     const std::vector<std::string> nested = nested_kinds(config_);
     const bool for_full_only = rules_.block_is_for_full && group_.attention != kFull;
+    if (choose_own_block()) {
+      return;
+    }
     if (old_block && !for_full_only) {
       block_ = kOld;
     } else if (!nested.empty()) {
@@ -88,6 +91,23 @@ class Settings {
         (rules_.default_block_kind.empty() || rules_.default_block_kind == group_.attention)) {
       defaults_ = parse_block(rules_.default_block);
     }
+  }
+
+  // A block with a name of its own, which a text key switches on (MPT).
+  bool choose_own_block() {
+    if (rules_.own_block.empty() || config_.members(rules_.own_block).empty()) {
+      return false;
+    }
+    const RawKey* by = config_.text_if(rules_.own_block_key);
+    if (by != nullptr && by->text == rules_.own_block_when) {
+      block_ = rules_.own_block;
+      return true;
+    }
+    out_.ignored.push_back(
+        {config_.full(rules_.own_block), "",
+         str("read when ", config_.full(rules_.own_block_key), " is ", rules_.own_block_when,
+             ", found ", by == nullptr ? "no such key" : by->text)});
+    return false;
   }
 
   std::string path(const std::string& name) const {
@@ -327,9 +347,9 @@ class Settings {
     out_.attention_factor = short_one->value;
     record("attention_factor", number_text(short_one->value), short_one->origin);
     if (long_one.has_value() && long_one->value != short_one->value) {
-      out_.ignored.push_back({long_one->origin.where, number_text(long_one->value),
-                              "the amplitude past the original length; the one of shorter "
-                              "sequences is shown"});
+      out_.long_attention_factor = long_one->value;
+      record("attention_factor past the original length", number_text(long_one->value),
+             long_one->origin);
     }
   }
 
@@ -350,6 +370,9 @@ RopeSettings rope_settings(ConfigReader& config, const LayerGroup& group, int64_
 
 std::vector<std::string> rope_block_paths(const ConfigReader& config) {
   std::vector<std::string> paths = {kOld, kNew};
+  if (!config.rules().own_block.empty()) {
+    paths.push_back(config.rules().own_block);
+  }
   for (const std::string& kind : nested_kinds(config)) {
     paths.push_back(str(kNew, ".", kind));
   }

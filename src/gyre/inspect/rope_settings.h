@@ -23,7 +23,8 @@ struct RopeSettings {
   int64_t rotary_dim = 0;      // given in channels; 0 = by `partial`
   std::optional<double> beta_fast, beta_slow, mscale, mscale_all_dim, attention_factor;
   std::optional<double> low_freq_factor, high_freq_factor;
-  double alpha = 0.0;  // of Hunyuan's static base; 0 = none
+  std::optional<double> long_attention_factor;  // past the original length, when it is another
+  double alpha = 0.0;                           // of Hunyuan's static base; 0 = none
   bool truncate = true;
   const RawKey* short_factor = nullptr;
   const RawKey* long_factor = nullptr;

@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
@@ -19,6 +21,7 @@ namespace gyre::inspect {
 namespace {
 
 using tensor::StoredTensor;
+using Headers = std::span<const tensor::SafetensorsHeader>;  // of one model's files
 
 constexpr int64_t kMaxLayers = 4096;
 constexpr size_t kMaxTables = 4096;
@@ -57,12 +60,14 @@ bool is_frequency_table(const StoredTensor& tensor) {
          tensor.end - tensor.begin <= kMaxPairs * item_bytes;
 }
 
-/// The first tensor of some name, by its place in the file.
-const StoredTensor* first_of(const tensor::SafetensorsHeader& header,
-                             std::initializer_list<std::string_view> endings, size_t rank) {
-  for (const StoredTensor& each : header.tensors()) {
-    if (each.shape.size() == rank && ends_with_any(each.name, endings)) {
-      return &each;
+/// The first tensor of some name, by file and its place there.
+const StoredTensor* first_of(Headers headers, std::initializer_list<std::string_view> endings,
+                             size_t rank) {
+  for (const tensor::SafetensorsHeader& header : headers) {
+    for (const StoredTensor& each : header.tensors()) {
+      if (each.shape.size() == rank && ends_with_any(each.name, endings)) {
+        return &each;
+      }
     }
   }
   return nullptr;
@@ -73,21 +78,25 @@ void note(ResolvedModel& model, const std::string& field, const std::string& val
   model.origins.push_back({field, value, {kind, where}});
 }
 
-std::string dtype_of(const tensor::SafetensorsHeader& header) {
+std::string dtype_of(Headers headers) {
   std::map<std::string, uint64_t> bytes;
-  for (const StoredTensor& each : header.tensors()) {
-    bytes[each.dtype] += each.end - each.begin;
+  for (const tensor::SafetensorsHeader& header : headers) {
+    for (const StoredTensor& each : header.tensors()) {
+      bytes[each.dtype] += each.end - each.begin;
+    }
   }
   const auto most = std::max_element(
       bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == bytes.end() ? "" : most->first;
 }
 
-void read_layers(const tensor::SafetensorsHeader& header, ResolvedModel& model) {
+void read_layers(Headers headers, ResolvedModel& model) {
   std::set<int64_t> layers;
-  for (const StoredTensor& each : header.tensors()) {
-    if (const auto layer = layer_of(each.name); layer.has_value()) {
-      layers.insert(*layer);
+  for (const tensor::SafetensorsHeader& header : headers) {
+    for (const StoredTensor& each : header.tensors()) {
+      if (const auto layer = layer_of(each.name); layer.has_value()) {
+        layers.insert(*layer);
+      }
     }
   }
   if (layers.empty()) {
@@ -96,11 +105,15 @@ void read_layers(const tensor::SafetensorsHeader& header, ResolvedModel& model) 
   }
   model.n_layers = *layers.rbegin() + 1;
   const bool whole = static_cast<int64_t>(layers.size()) == model.n_layers;
+  const std::string names = headers.size() == 1
+                                ? "names of tensors"
+                                : str("names of tensors in ", headers.size(), " files");
   note(model, "layers", whole ? str(model.n_layers) : str("at least ", model.n_layers),
        OriginKind::Tensor,
-       whole ? "names of tensors"
-             : str("names of tensors; ", layers.size(),
-                   " of them are in this file, which is one of several"));
+       whole ? names
+       : headers.size() == 1
+           ? str(names, "; ", layers.size(), " of them are in this file, which is one of several")
+           : str(names, "; ", layers.size(), " of them are there"));
 }
 
 /// Rows of a projection over the head dim; 0 when they do not divide.
@@ -114,15 +127,15 @@ struct Heads {
   int64_t dim = 0, query = 0, key = 0;  // 0 = the header does not tell
 };
 
-Heads read_heads(const tensor::SafetensorsHeader& header, ResolvedModel& model) {
-  const StoredTensor* q = first_of(header, {"q_proj.weight", "attention.wq.weight"}, 2);
-  const StoredTensor* k = first_of(header, {"k_proj.weight", "attention.wk.weight"}, 2);
-  const StoredTensor* norm = first_of(header, {"q_norm.weight", "q_layernorm.weight"}, 1);
+Heads read_heads(Headers headers, ResolvedModel& model) {
+  const StoredTensor* q = first_of(headers, {"q_proj.weight", "attention.wq.weight"}, 2);
+  const StoredTensor* k = first_of(headers, {"k_proj.weight", "attention.wk.weight"}, 2);
+  const StoredTensor* norm = first_of(headers, {"q_norm.weight", "q_layernorm.weight"}, 1);
   if (q != nullptr) {
     model.hidden = q->shape[1];
     note(model, "width", str(model.hidden), OriginKind::Tensor, q->name);
   } else if (const auto* embedding =
-                 first_of(header,
+                 first_of(headers,
                           {"embed_tokens.weight", "wte.weight", "embed_in.weight",
                            "word_embeddings.weight", "tok_embeddings.weight"},
                           2)) {
@@ -259,6 +272,9 @@ void read_tables(const tensor::SafetensorsHeader& header, const Heads& heads,
           {each.name, str(table.values.size(), " values"), "empty, negative or not finite"});
     }
   }
+}
+
+void name_kinds(ResolvedModel& model) {
   share_layers(model);
   std::erase_if(model.kinds, [&](const LayerKind& kind) {
     return kind.layers.empty() && model.kinds.size() > 1;
@@ -269,9 +285,9 @@ void read_tables(const tensor::SafetensorsHeader& header, const Heads& heads,
   }
 }
 
-void add_unknowns(const tensor::SafetensorsHeader& header, ResolvedModel& model) {
+void add_unknowns(Headers headers, ResolvedModel& model) {
   const StoredTensor* learned =
-      first_of(header, {"wpe.weight", "embed_positions.weight", "position_embeddings.weight"}, 2);
+      first_of(headers, {"wpe.weight", "embed_positions.weight", "position_embeddings.weight"}, 2);
   if (learned != nullptr) {
     model.max_length = learned->shape[0];
     note(model, "positions", str("a learned table of ", learned->shape[0], " rows"),
@@ -290,29 +306,52 @@ void add_unknowns(const tensor::SafetensorsHeader& header, ResolvedModel& model)
 
 }  // namespace
 
-ResolvedModel resolve_safetensors(const tensor::SafetensorsHeader& header,
-                                  const std::string& path) {
+ResolvedModel resolve_safetensors(Headers headers, const std::string& path) {
   ResolvedModel model;
   model.path = path;
   model.source = SourceKind::Safetensors;
   model.reader = "safetensors header";
-  model.dtype = dtype_of(header);
-  read_layers(header, model);
-  const Heads heads = read_heads(header, model);
-  read_tables(header, heads, model);
-  add_unknowns(header, model);
-  for (const auto& [key, value] : header.metadata()) {
-    model.raw.add({.path = "__metadata__." + tensor::printable(key),
-                   .type = RawType::Text,
-                   .text = tensor::printable(value),
-                   .number = std::nan("")});
+  model.dtype = dtype_of(headers);
+  read_layers(headers, model);
+  const Heads heads = read_heads(headers, model);
+  for (const tensor::SafetensorsHeader& header : headers) {
+    read_tables(header, heads, model);
+  }
+  name_kinds(model);
+  add_unknowns(headers, model);
+  for (const tensor::SafetensorsHeader& header : headers) {
+    for (const auto& [key, value] : header.metadata()) {
+      const std::string name = "__metadata__." + tensor::printable(key);
+      const RawKey* known = model.raw.find(name);
+      if (known == nullptr || known->text != tensor::printable(value)) {
+        model.raw.add({.path = name,
+                       .type = RawType::Text,
+                       .text = tensor::printable(value),
+                       .number = std::nan("")});
+      }
+    }
   }
   return model;
 }
 
+ResolvedModel resolve_safetensors(const tensor::SafetensorsHeader& header,
+                                  const std::string& path) {
+  return resolve_safetensors(Headers(&header, 1), path);
+}
+
 ResolvedModel read_safetensors_header(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  return resolve_safetensors(tensor::SafetensorsHeader(file.bytes(), path.string()), path.string());
+  return read_safetensors_headers({path}, path.string());
+}
+
+ResolvedModel read_safetensors_headers(const std::vector<std::filesystem::path>& paths,
+                                       const std::string& name) {
+  std::vector<std::unique_ptr<MappedFile>> files;
+  std::vector<tensor::SafetensorsHeader> headers;
+  for (const std::filesystem::path& path : paths) {
+    files.push_back(std::make_unique<MappedFile>(path));
+    headers.emplace_back(files.back()->bytes(), path.string());
+  }
+  return resolve_safetensors(headers, name);
 }
 
 }  // namespace gyre::inspect

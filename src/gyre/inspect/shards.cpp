@@ -121,23 +121,7 @@ void check_key_heads(const fs::path& file, ResolvedModel& model) {
 }
 
 ResolvedModel read_shards(const fs::path& folder, const std::vector<fs::path>& files) {
-  ResolvedModel model = read_safetensors_header(files[0]);
-  for (size_t i = 1; i < files.size(); ++i) {
-    ResolvedModel part = read_safetensors_header(files[i]);
-    model.n_layers = std::max(model.n_layers, part.n_layers);
-    std::move(part.tables.begin(), part.tables.end(), std::back_inserter(model.tables));
-  }
-  if (files.size() > 1) {
-    std::erase_if(model.origins, [](const Provenance& p) { return p.field == "layers"; });
-    model.origins.insert(
-        model.origins.begin(),
-        {"layers",
-         str(model.n_layers),
-         {OriginKind::Tensor, str("names of tensors in ", files.size(), " files")}});
-    if (model.kinds.size() == 1 && model.tables.empty()) {
-      model.kinds.clear();
-    }
-  }
+  ResolvedModel model = read_safetensors_headers(files, folder.string());
   check_index(folder, model);
   return model;
 }

@@ -15,7 +15,7 @@ void check_index(const std::filesystem::path& folder, ResolvedModel& model);
 /// A doubt when rows of a k_proj in the file are not key/value heads * head dim of its layer.
 void check_key_heads(const std::filesystem::path& file, ResolvedModel& model);
 
-/// Several headers as one model: layers and tables of all files. Files are not empty.
+/// Several headers as one model: layers, heads and tables of all files. Files are not empty.
 ResolvedModel read_shards(const std::filesystem::path& folder,
                           const std::vector<std::filesystem::path>& files);
 

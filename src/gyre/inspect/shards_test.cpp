@@ -62,6 +62,38 @@ TEST_F(Shards, LayersOfAllFilesAreCounted) {
   EXPECT_TRUE(model.doubts.empty());
 }
 
+// The first file of a sharded model often holds the embedding alone; heads and tables follow.
+TEST_F(Shards, HeadsAndTablesOfLaterFilesAreRead) {
+  const auto tensors = [&](const std::string& name, const std::string& list, size_t n_bytes) {
+    write_file_atomic(folder / name,
+                      tensor::safetensors_bytes("{" + list + "}", std::string(n_bytes, '\0')));
+  };
+  tensors("a.safetensors",
+          R"("model.embed_tokens.weight":{"dtype":"F16","shape":[4,16],"data_offsets":[0,128]})",
+          128);
+  tensors("b.safetensors",
+          R"("model.layers.0.self_attn.q_norm.weight":{"dtype":"F16","shape":[4],)"
+          R"("data_offsets":[0,8]},)"
+          R"("model.layers.0.self_attn.q_proj.weight":{"dtype":"F16","shape":[16,16],)"
+          R"("data_offsets":[8,520]},)"
+          R"("model.layers.0.self_attn.rotary_emb.inv_freq":{"dtype":"F32","shape":[2],)"
+          R"("data_offsets":[520,528]})",
+          528);
+  const ResolvedModel model = resolve(folder);
+  EXPECT_EQ(model.hidden, 16);
+  EXPECT_EQ(model.n_layers, 1);
+  ASSERT_EQ(model.kinds.size(), 1u);
+  EXPECT_EQ(model.kinds[0].head_dim, 4);
+  EXPECT_EQ(model.kinds[0].n_heads, 4);
+  ASSERT_EQ(model.tables.size(), 1u);
+  EXPECT_EQ(model.tables[0].name, "model.layers.0.self_attn.rotary_emb.inv_freq");
+  for (const Provenance& one : model.origins) {
+    if (one.field == "layers") {
+      EXPECT_EQ(one.origin.where, "names of tensors in 2 files");
+    }
+  }
+}
+
 TEST_F(Shards, TheIndexStandsForItsFolder) {
   config(2);
   EXPECT_EQ(resolve(folder / "model.safetensors.index.json").model_type, "llama");

@@ -60,6 +60,7 @@ TEST(WrongAnswers, OddHeadHasNoTableAndIsAnError) {
 TEST(WrongAnswers, ModelsWithoutRotationAreNotGivenABase) {
   const auto bert =
       from_text(with(R"("model_type": "bert", "position_embedding_type": "absolute")"));
+  EXPECT_TRUE(bert.doubts.empty());
   EXPECT_EQ(bert.kinds[0].name, "learned_absolute");
   EXPECT_EQ(bert.kinds[0].base, 0.0);
   const auto vit = from_text(with(R"("model_type": "vit", "image_size": 224)"));
@@ -76,6 +77,84 @@ TEST(WrongAnswers, ModelsWithoutRotationAreNotGivenABase) {
   const auto typed = from_text(
       with(R"("model_type": "new", "position_embedding_type": "alibi", "rope_theta": 5e5)"));
   EXPECT_EQ(typed.kinds[0].scheme, "alibi");
+}
+
+bool doubted(const std::string& keys) {
+  const auto findings = lint(from_text(with(keys)));
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& f) { return f.id == "position-encoding-unknown"; });
+}
+
+TEST(WrongAnswers, EncodersOfUnknownTypeAreNotDoubted) {
+  for (const char* keys :
+       {R"("model_type": "megatron-bert", "type_vocab_size": 2)",
+        R"("model_type": "new-bert", "architectures": ["NewBertForMaskedLM"])",
+        R"("model_type": "vit", "image_size": 224, "patch_size": 16)",
+        R"("model_type": "deberta-v2", "relative_attention": true, "pos_att_type": ["p2c"])",
+        R"("model_type": "t5", "relative_attention_num_buckets": 32)",
+        R"("model_type": "whisper", "max_source_positions": 1500, "max_target_positions": 448)",
+        R"("model_type": "new-gpt2", "n_positions": 64, "n_ctx": 64, "n_embd": 256)"}) {
+    EXPECT_FALSE(doubted(keys)) << keys;
+  }
+  for (const char* keys :
+       {R"("model_type": "new", "n_positions": 64)", R"("model_type": "new", "image_size": 224)",
+        R"("model_type": "new", "architectures": ["NewForCausalLM"])"}) {
+    EXPECT_TRUE(doubted(keys)) << keys;
+  }
+  // A key of rotation beside them still wins.
+  EXPECT_EQ(from_text(with(R"("model_type": "new", "type_vocab_size": 2, "rotary_emb_base": 1e3)"))
+                .kinds[0]
+                .base,
+            1e3);
+}
+
+TEST(WrongAnswers, NamesOfGpt2MeanALearnedTable) {
+  const auto model =
+      from_text(with(R"("model_type": "new", "n_positions": 64, "n_ctx": 64, "n_embd": 256)"));
+  EXPECT_EQ(model.kinds[0].name, "learned_absolute");
+  EXPECT_EQ(origin_of(model, model.kinds[0], "position encoding"),
+            "names of sizes as in GPT-2 and no key of rotation");
+}
+
+// llm-foundry's attention: rope_hf_config is read by the "hf" implementation alone.
+TEST(WrongAnswers, MptScalesByItsOwnBlock) {
+  const auto mpt = [](const std::string& impl, const std::string& block) {
+    return from_text(R"({"model_type": "mpt", "d_model": 4096, "n_heads": 32, "n_layers": 2,
+        "max_seq_len": 2048, "attn_config": {"alibi": false, "rope": true, "rope_theta": 10000,
+        "rope_impl": ")" +
+                     impl + R"(", "rope_hf_config": )" + block + "}}");
+  };
+  const auto linear = mpt("hf", R"({"type": "linear", "factor": 4.0})");
+  EXPECT_EQ(linear.kinds[0].scheme, "linear");
+  EXPECT_EQ(linear.kinds[0].factor, 4.0);
+  EXPECT_EQ(bands_of(linear.kinds[0])[0], 0.25);
+  EXPECT_EQ(testing::origin_of(linear, linear.kinds[0], "factor"),
+            "attn_config.rope_hf_config.factor");
+  // By hand: the base past 2048 tokens grows by (2 L / 2048 - 1)^(128/126), L = 4096 here.
+  const auto dynamic = mpt("hf", R"({"type": "dynamic", "factor": 2.0})");
+  EXPECT_EQ(dynamic.kinds[0].scheme, "dynamic");
+  EXPECT_EQ(bands_of(dynamic.kinds[0])[1], std::pow(1e4, -2.0 / 128));
+  testing::expect_close(dynamic.kinds[0].long_inv_freq.at(63),
+                        std::pow(1e4 * std::pow(3.0, 128.0 / 126), -126.0 / 128));
+  const auto plain = mpt("hf", R"({"type": "no_scaling", "factor": 1.0})");
+  EXPECT_EQ(plain.kinds[0].scheme, "rope");
+  const auto other = mpt("dail", R"({"type": "linear", "factor": 4.0})");
+  EXPECT_EQ(other.kinds[0].factor, 1.0);
+  EXPECT_EQ(testing::ignored_reason(other, "attn_config.rope_hf_config"),
+            "read when attn_config.rope_impl is hf, found dail");
+}
+
+// 70,000 keys of quantization, as configs of quantized experts have; it took a minute once.
+TEST(WrongAnswers, ManyKeysAreReadInLinearTime) {
+  std::string block;
+  for (int i = 0; i < 40000; ++i) {
+    block += str(i == 0 ? "" : ",", "\"model.layers.", i, ".w\": {\"algo\": \"FP4\"}");
+  }
+  const auto model = from_text(with(R"("model_type": "llama", "rope_theta": 5e5,
+      "quantization_config": {"quantized_layers": {)" +
+                                    block + "}}"));
+  EXPECT_EQ(model.kinds[0].base, 5e5);
+  EXPECT_TRUE(model.ignored.empty());
 }
 
 // Baichuan-13B's remote code has ALiBi, the 7B's rotates; model_type and keys are the same.

@@ -27,4 +27,14 @@ void KvCache::truncate(int64_t length) {
   }
 }
 
+void KvCache::use_plan(const std::vector<position::LayerPlan>& layers) {
+  TORCH_CHECK_VALUE(length() == 0 || plan_ == nullptr || *plan_ == layers, "kv cache: the ",
+                    length(),
+                    " tokens held were rotated by another position plan; start an empty "
+                    "cache and run the whole sequence anew");
+  if (plan_ == nullptr || *plan_ != layers) {
+    plan_ = std::make_shared<const std::vector<position::LayerPlan>>(layers);
+  }
+}
+
 }  // namespace gyre::model

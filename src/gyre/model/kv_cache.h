@@ -3,7 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <vector>
+
+#include "gyre/position/plan.h"
 
 namespace gyre::model {
 
@@ -20,9 +23,13 @@ class KvCache {
   /// cache is unaffected: prefixes are shared by copying.
   /// throws c10::ValueError when fewer tokens are held
   void truncate(int64_t length);
+  /// Called before keys rotated by these layers are appended.
+  /// throws c10::ValueError when the tokens held were rotated by others
+  void use_plan(const std::vector<position::LayerPlan>& layers);
 
  private:
   std::vector<at::Tensor> keys_, values_;
+  std::shared_ptr<const std::vector<position::LayerPlan>> plan_;  // of the tokens held
 };
 
 }  // namespace gyre::model

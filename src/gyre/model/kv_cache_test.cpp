@@ -67,5 +67,68 @@ TEST(KvCache, SaysWhatItHoldsWhenAskedForMore) {
   }
 }
 
+Transformer at_length(const Transformer& model, const std::string& scheme, int64_t length) {
+  position::PlanRequest request = plan_request(model.config(), 16);
+  request.length = length;
+  return model.with_plan(position::make_plan(scheme, "full", request));
+}
+
+std::string fault_of(const Transformer& model, const at::Tensor& tokens, KvCache& cache) {
+  try {
+    model.forward(tokens, &cache);
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
+}
+
+// Cases 12 and 13: past the switch length, cached keys belong to the other table.
+TEST(KvCache, StopsWhereTheTablesChange) {
+  const c10::NoGradGuard no_grad;
+  for (const std::string scheme : {"longrope:original=16,max=64", "dynamic:factor=4,original=16"}) {
+    const Transformer model = make_model(small_config(), scheme, "full", at::kDouble);
+    const Transformer early = at_length(model, scheme, 10), late = at_length(model, scheme, 20);
+    KvCache cache(model.config().layers);
+    early.forward(random_tokens(1, 10, 19, 3), &cache);
+    early.forward(random_tokens(1, 6, 19, 4), &cache);  // 16: the last that the table is for
+    const std::string fault = fault_of(early, random_tokens(1, 1, 19, 5), cache);
+    EXPECT_EQ(fault.rfind("transformer: 1 tokens after the 16 in the cache make 17, the plan's "
+                          "tables hold up to 16; make the plan of the longer sequence and run it "
+                          "all anew (a sequence of ",
+                          0),
+              0U)
+        << fault;
+    EXPECT_EQ(cache.length(), 16);
+    EXPECT_EQ(fault_of(late, random_tokens(1, 1, 19, 5), cache),
+              "kv cache: the 16 tokens held were rotated by another position plan; start an empty "
+              "cache and run the whole sequence anew");
+  }
+}
+
+TEST(KvCache, TheWholeSequenceRunAnewGoesOn) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor tokens = random_tokens(1, 20, 19, 6);
+  for (const std::string scheme : {"longrope:original=16,max=64", "dynamic:factor=4,original=16"}) {
+    const Transformer late =
+        at_length(make_model(small_config(), scheme, "full", at::kDouble), scheme, 20);
+    KvCache cache(late.config().layers);
+    late.forward(tokens.narrow(1, 0, 7), &cache);
+    const at::Tensor rest = late.forward(tokens.narrow(1, 7, 13), &cache);
+    EXPECT_LE(max_difference(rest, late.forward(tokens).narrow(1, 7, 13)), 1e-12) << scheme;
+    // The long list has no end; a base grown for 20 tokens is for no more.
+    EXPECT_EQ(fault_of(late, random_tokens(1, 1, 19, 5), cache).empty(), scheme[0] == 'l');
+  }
+}
+
+TEST(KvCache, AnEmptiedCacheTakesAnotherPlan) {
+  const c10::NoGradGuard no_grad;
+  const std::string scheme = "longrope:original=16,max=64";
+  const Transformer model = make_model(small_config(), scheme, "full", at::kDouble);
+  KvCache cache(model.config().layers);
+  at_length(model, scheme, 10).forward(random_tokens(1, 10, 19, 3), &cache);
+  cache.truncate(0);
+  EXPECT_EQ(fault_of(at_length(model, scheme, 20), random_tokens(1, 18, 19, 3), cache), "");
+}
+
 }  // namespace
 }  // namespace gyre::model

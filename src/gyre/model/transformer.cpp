@@ -41,6 +41,17 @@ void check_plan(const ModelConfig& config, const position::PositionPlan& plan) {
   }
 }
 
+// A cache keeps rotated keys: past the length at which the table changes they would be of the old
+// table and the queries of none that is right.
+void check_cache(const position::PositionPlan& plan, const KvCache& cache, int64_t n_new) {
+  const int64_t length = cache.length() + n_new;
+  TORCH_CHECK_VALUE(plan.holds_to == 0 || length <= plan.holds_to, "transformer: ", n_new,
+                    " tokens after the ", cache.length(), " in the cache make ", length,
+                    ", the plan's tables hold up to ", plan.holds_to,
+                    "; make the plan of the longer sequence and run it all anew (",
+                    plan.length_rule, ")");
+}
+
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, const position::PositionPlan& plan,
@@ -128,6 +139,10 @@ at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "transformer: tokens must be [B, T] int64, got ", tokens.sizes(), " ",
                     tokens.scalar_type());
+  if (cache != nullptr) {
+    check_cache(plan_, *cache, tokens.size(1));
+    cache->use_plan(plan_.layers);
+  }
   return ForwardPass(*this, tokens, cache, capture).run();
 }
 

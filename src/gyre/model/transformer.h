@@ -47,6 +47,8 @@ class Transformer {
 
   /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it. With a
   /// capture, its lists are replaced by this call's queries and keys.
+  /// throws c10::ValueError when the cache would grow past plan().holds_to, where other tables
+  /// begin, or was filled under another plan
   at::Tensor forward(const at::Tensor& tokens, KvCache* cache = nullptr,
                      Capture* capture = nullptr) const;
 
@@ -70,7 +72,7 @@ class Transformer {
 
   /// The same model with other positions: parameters are shared, not copied. For plans that depend
   /// on the length of the sequence at hand. throws c10::ValueError when the plan does not fit or is
-  /// learned in another way. Not with a cache filled under another plan: its keys are rotated.
+  /// learned in another way. A cache filled under another plan is refused: its keys are rotated.
   Transformer with_plan(const position::PositionPlan& plan) const;
 
   const ModelConfig& config() const { return config_; }

@@ -226,6 +226,7 @@ std::string plan_to_json(const PositionPlan& plan) {
                                     {"clip", plan.learning.clip}}},
                   {"slope_convention", plan.slope_convention},
                   {"length_rule", plan.length_rule},
+                  {"holds_to", plan.holds_to},
                   {"layers", std::move(layers)}};
   return json.dump();
 }
@@ -254,6 +255,7 @@ PositionPlan plan_from_json(const std::string& text, const std::string& owner) {
   learning.finish();
   reader.read("slope_convention", plan.slope_convention);
   reader.read_optional("length_rule", plan.length_rule);
+  reader.read_optional("holds_to", plan.holds_to);
   const Json& layers = reader.member("layers");
   if (!layers.is_array()) {
     throw Error(Code::Format, owner, ": 'layers' of the position plan is not a list");

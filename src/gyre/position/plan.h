@@ -75,6 +75,7 @@ struct PositionPlan {
   Learning learning;
   std::string slope_convention;  // "released", "geometric" or "" (P04: stored with the plan)
   std::string length_rule;  // "" = one table at every length, else how it depends on the length
+  int64_t holds_to = 0;     // tokens of the longest sequence these tables are for; 0 = of any
   bool operator==(const PositionPlan&) const = default;
 
   int64_t n_pairs() const { return rotary_dim / 2; }

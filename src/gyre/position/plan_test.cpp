@@ -43,6 +43,7 @@ PositionPlan sample() {
   layer.query_growth_floor = 4096.5;
   layer.mask = {64, 4, 2, 0};
   plan.length_rule = "one table up to 4096 tokens, another beyond";
+  plan.holds_to = 4096;
   plan.layers = {layer, LayerPlan{}};
   plan.layers[1].mask.chunk = 32;
   return plan;
@@ -62,6 +63,7 @@ TEST(Plan, ReadsFilesWrittenBeforeDecayChunksAndLengthRules) {
       R"("mask":{"window":3,"dilation":1,"n_global":0}}]})",
       "old run");
   PositionPlan expected;
+  expected.layout = PairLayout::Halves;
   expected.head_dim = 4;
   expected.rotary_dim = 2;
   expected.layers.resize(1);

@@ -38,6 +38,7 @@ inline train::RunManifest make_manifest(const FakeRun& run) {
   m.scheme = run.scheme;
   m.mask = run.mask;
   m.model = model::ModelConfig{};
+  m.model.layout = position::PairLayout::Halves;
   m.model.width = 32;
   m.model.layers = 2;
   m.model.head_dim = 16;

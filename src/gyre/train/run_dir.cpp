@@ -54,7 +54,9 @@ position::PositionPlan plan_at_length(const RunManifest& manifest, int64_t lengt
     plan.learning = manifest.plan.learning;  // rates may have been set by the run's own options
     return plan;
   };
-  if (plan_for(manifest.train_length) != manifest.plan) {
+  position::PositionPlan now = plan_for(manifest.train_length);
+  now.holds_to = manifest.plan.holds_to;  // runs of before it was stated are no other positions
+  if (now != manifest.plan) {
     throw Error(Code::Format, "field 'plan': ", manifest.scheme,
                 " now makes other positions than the run was trained with, so those of a sequence ",
                 "of ", length, " tokens are not known");

@@ -22,6 +22,7 @@ inline RunSetup small_setup(const data::TestFolder& folder, const std::string& n
   }
   RunSetup setup;
   setup.data.data = {(folder / "corpus").string()};
+  setup.model.layout = position::PairLayout::Halves;
   setup.model.vocab = 0;
   setup.model.width = 32;
   setup.model.layers = 2;

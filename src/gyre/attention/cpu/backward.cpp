@@ -61,8 +61,8 @@ size_t query_bytes(const Unit& unit, int64_t n_queries) {
   const int64_t n = round_up(n_queries, kGranule) * s.Dp;
   const int64_t tiles = n_tiles(n_queries);
   return static_cast<size_t>(5 * n * s.tile_bytes + (unit.n_workers + 1) * n * s.sum_bytes +
-                             2 * round_up(n_queries, kGranule) * s.sum_bytes) +
-         static_cast<size_t>(64 * (8 + unit.n_workers * tiles + 8 * tiles));
+                             3 * round_up(n_queries, kGranule) * s.sum_bytes) +
+         static_cast<size_t>(64 * (8 + unit.n_workers * tiles + 9 * tiles));
 }
 
 Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
@@ -79,6 +79,7 @@ Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
     tile.grad_columns = arena.take(bytes);
     tile.grad_rows = arena.take(bytes);
     tile.top = arena.take(tile.columns * s.sum_bytes);
+    tile.inverse = arena.take(tile.columns * s.sum_bytes);
     tile.delta = arena.take(tile.columns * s.sum_bytes);
   }
   for (int64_t w = 0; w < unit.n_workers; ++w) {
@@ -89,13 +90,18 @@ Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
   return q;
 }
 
+// The softmax of a tile's queries, padded so that probabilities there are 0.
 template <class A>
-void copy_top(const void* from, const QueryTile& tile, int64_t first_index) {
-  const A* in = static_cast<const A*>(from);
-  A* out = static_cast<A*>(const_cast<void*>(tile.top));
+void copy_softmax(const Unit& unit, int64_t head, const QueryTile& tile) {
+  const Shape& s = unit.shape;
+  const A* top = static_cast<const A*>(unit.softmax.const_data_ptr()) + (unit.b * s.H + head) * s.T;
+  const A* inverse = top + s.B * s.H * s.T;
+  A* top_out = static_cast<A*>(const_cast<void*>(tile.top));
+  A* inverse_out = static_cast<A*>(const_cast<void*>(tile.inverse));
   for (int64_t n = 0; n < tile.columns; ++n) {
-    out[n] = n < tile.n ? in[tile.first + n * tile.stride - first_index]
-                        : std::numeric_limits<A>::infinity();
+    const int64_t t = tile.first + n * tile.stride - (s.S - s.T);
+    top_out[n] = n < tile.n ? top[t] : std::numeric_limits<A>::infinity();
+    inverse_out[n] = n < tile.n ? inverse[t] : A{};
   }
 }
 
@@ -105,27 +111,21 @@ void pack_queries(const Unit& unit, int64_t head, const QueryTile& tile, char* r
   const int64_t first = tile.first - (s.S - s.T);
   char* mine = rows + tile.row * s.Dp * s.tile_bytes;
   const auto place = [](const void* p) { return const_cast<void*>(p); };
-  const char* top = static_cast<const char*>(unit.softmax.const_data_ptr()) +
-                    (unit.b * s.H + head) * s.T * s.sum_bytes;
-  const char* inverse = top + s.B * s.H * s.T * s.sum_bytes;
   const auto rows_in = [&](const at::Tensor& x) {
     return rows_at(x, unit.b, head, first, tile.stride, tile.n);
   };
-  const auto pack = [&](const at::Tensor& x, const Turn& turn, const void* factor,
-                        const void* columns, const void* pairs) {
-    k.pack_rows({s.type, s.tile, rows_in(x), turn, s.D, s.Dp, tile.columns, mine, factor});
+  const auto pack = [&](const at::Tensor& x, const Turn& turn, const void* columns,
+                        const void* pairs) {
+    k.pack_rows({s.type, s.tile, rows_in(x), turn, s.D, s.Dp, tile.columns, mine});
     k.pack_columns(s.tile, mine, tile.columns, s.Dp, place(columns));
     k.pack_pairs(s.tile, mine, tile.columns, s.Dp, place(pairs));
   };
-  pack(unit.grad, {}, inverse, tile.grad_columns, tile.grad_rows);
-  pack(unit.call.q, turn_of(s, unit.call, unit.g, false), nullptr, tile.q_columns, tile.q_rows);
-  k.delta_rows({s.type, rows_in(unit.out), rows_in(unit.grad), s.D, tile.columns, inverse,
-                place(tile.delta)});
-  if (s.tile == TileType::F64) {
-    copy_top<double>(top, tile, s.S - s.T);
-  } else {
-    copy_top<float>(top, tile, s.S - s.T);
-  }
+  pack(unit.grad, {}, tile.grad_columns, tile.grad_rows);
+  pack(unit.call.q, turn_of(s, unit.call, unit.g, false), tile.q_columns, tile.q_rows);
+  k.delta_rows(
+      {s.type, rows_in(unit.out), rows_in(unit.grad), s.D, tile.columns, place(tile.delta)});
+  s.tile == TileType::F64 ? copy_softmax<double>(unit, head, tile)
+                          : copy_softmax<float>(unit, head, tile);
 }
 
 template <class A>

@@ -1,7 +1,8 @@
 // One tile of keys against the tiles of queries that see it, backward (Dao 2023, arXiv:2307.08691,
-// sec. 3.1): probabilities are made again from the scores and their maxima; 1 / sum is a factor of
-// dO and delta.
-//   P = exp2(S - top)   dS = P (dP - delta)   dV += P^T dO   dK += dS^T Q   dQ^T += K^T dS^T
+// sec. 3.1): probabilities are made
+// again from the scores, their maxima and sums.
+//   P = exp2(S - top) / sum   dS = P (dP - delta)
+//   dV += P^T dO   dK += dS^T Q   dQ^T += K^T dS^T
 // Tricks: all five products use tiles as they lie, because scores are kept transposed; the softmax
 // scale is applied to whole gradients at the end.
 #include "gyre/attention/cpu/tiles_isa.h"
@@ -39,7 +40,7 @@ GYRE_INLINE Vec<A> distances(const Place& at_tile, int64_t n) {
 // One row of a vector of columns.
 template <class A, bool kMask, bool kBias>
 struct Row {
-  Vec<A> distance0, top, delta;
+  Vec<A> distance0, top, inverse, delta;
   Ints lo, hi;
   A scale, slope, stride;
   int64_t c0;
@@ -49,7 +50,7 @@ struct Row {
     if constexpr (kBias) {
       s -= slope * (distance0 - static_cast<A>(c) * stride);
     }
-    p = exp2_of(s);
+    p = exp2_of(s) * inverse;
     if constexpr (kMask) {
       const Ints key = splat(static_cast<int32_t>(c0 + c));
       const Ints hidden = (key < lo) | (key >= hi);
@@ -94,6 +95,7 @@ void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
   for (int64_t n = 0; n < q.columns; n += kLanes) {
     row.distance0 = distances<A>(at_tile, n);
     row.top = load(at<const A>(q.top, n));
+    row.inverse = load(at<const A>(q.inverse, n));
     row.delta = load(at<const A>(q.delta, n));
     if constexpr (kMask) {
       __builtin_memcpy(&row.lo, at_tile.seen->lo + n, sizeof row.lo);

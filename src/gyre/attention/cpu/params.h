@@ -51,7 +51,6 @@ struct PackRows {
   Turn turn;
   int64_t head_dim, Dp, n_padded;
   void* out;
-  const void* factor = nullptr;  // [tokens] accumulate type, on whole rows; null = none
 };
 
 /// Keys and values of one lane (or the global prefix), packed.
@@ -83,7 +82,8 @@ struct QueryTile {
   const void* grad_columns = nullptr;  // packed [Dp][columns], of the output's gradient
   const void* grad_rows = nullptr;     // packed [columns][Dp]
   const void* top = nullptr;           // [columns] accumulate type; +inf where padded
-  const void* delta = nullptr;         // [columns], sum over d of out * its gradient / sum
+  const void* inverse = nullptr;       // [columns], 1 / sum
+  const void* delta = nullptr;         // [columns], sum over d of out * its gradient
   void* dq = nullptr;                  // [Dp][columns] accumulate type
 };
 
@@ -128,8 +128,7 @@ struct DeltaRows {
   Element type;
   RowSet out, grad;  // `count` rows each
   int64_t head_dim, columns;
-  const void* factor;  // [tokens] accumulate type
-  void* delta;         // [columns] accumulate type: factor times sum over d of out * grad
+  void* delta;  // [columns] accumulate type
 };
 
 /// Rounds, rotates back and stores gradient rows, and sums the frequency gradient.

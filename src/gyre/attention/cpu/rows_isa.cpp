@@ -65,23 +65,50 @@ GYRE_INLINE void narrow(const A* in, int64_t n, T* out) {
 
 constexpr int64_t kLargestDim = 1024;
 
+// Rows whose pairs are halves and fill whole vectors, straight from tensor to tensor.
+template <class A>
+GYRE_INLINE bool is_plain(const Turn& turn, int64_t head_dim) {
+  return turn.gain == nullptr && !turn.interleaved && turn.n_pairs % kLanes == 0 &&
+         head_dim % kLanes == 0;
+}
+
+template <class A, class In, class Out>
+GYRE_INLINE void turn_plain(const Turn& turn, int64_t token, A direction, A scale, int64_t head_dim,
+                            const In* in, Out* out) {
+  const int64_t P = turn.n_pairs;
+  const A* cos = at<const A>(turn.cos, token * P);
+  const A* sin = at<const A>(turn.sin, token * P);
+  for (int64_t m = 0; m < P; m += kLanes) {
+    const Vec<A> x = load(in + m) * scale, y = load(in + P + m) * scale, c = load(cos + m);
+    const Vec<A> s = load(sin + m) * direction;
+    store(out + m, x * c - y * s);
+    store(out + P + m, x * s + y * c);
+  }
+  for (int64_t d = 2 * P; d < head_dim; d += kLanes) {
+    store(out + d, load(in + d) * scale);
+  }
+}
+
 template <class T, class E>
 void pack(const PackRows& p) {
   using A = Acc<E>;
-  alignas(64) A row[kLargestDim];
-  __builtin_memset(row, 0, sizeof row);
   E* out = at<E>(p.out, 0);
+  const bool plain = is_plain<A>(p.turn, p.head_dim) && p.Dp == p.head_dim;
+  alignas(64) A row[kLargestDim];
+  __builtin_memset(row, 0, static_cast<size_t>(p.Dp) * sizeof(A));
   for (int64_t r = 0; r < p.rows.count; ++r, out += p.Dp) {
     const int64_t token = p.rows.first + r * p.rows.stride;
+    if (plain) {
+      turn_plain(p.turn, token, A{1}, A{1}, p.head_dim,
+                 at<const T>(p.rows.data, token * p.rows.step), out);
+      continue;
+    }
     widen(at<const T>(p.rows.data, token * p.rows.step), p.head_dim, row);
     if (p.turn.cos != nullptr) {
       turn_row(p.turn, token, A{1}, row);
     }
     if (p.turn.gain != nullptr) {
       scale_row(static_cast<A>(p.turn.gain[token]), p.head_dim, row);
-    }
-    if (p.factor != nullptr) {
-      scale_row(*at<const A>(p.factor, token), p.head_dim, row);
     }
     narrow(row, p.Dp, out);
   }
@@ -189,7 +216,7 @@ void deltas(const DeltaRows& p) {
     for (; d < p.head_dim; ++d) {
       total += scalar(o[d]) * scalar(g[d]);
     }
-    delta[r] = total * *at<const A>(p.factor, p.grad.first + r * p.grad.stride);
+    delta[r] = total;
   }
   for (int64_t r = p.out.count; r < p.columns; ++r) {
     delta[r] = A{};
@@ -244,8 +271,14 @@ void finish(const FinishRows& p) {
   alignas(64) A row[kLargestDim];
   const A* grad = at<const A>(p.grad, 0);
   const E* rotated = at<const E>(p.rotated, 0);
+  const bool plain = is_plain<A>(p.turn, p.head_dim);
   for (int64_t r = 0; r < p.out.count; ++r, grad += p.Dp) {
     const int64_t token = p.out.first + r * p.out.stride;
+    if (plain && p.rotated == nullptr) {
+      turn_plain(p.turn, token, A{-1}, static_cast<A>(p.scale), p.head_dim, grad,
+                 at<T>(p.out.data, token * p.out.step));
+      continue;
+    }
     for (int64_t d = 0; d < p.Dp; d += kLanes) {
       store(row + d, static_cast<A>(p.scale) * load(grad + d));
     }

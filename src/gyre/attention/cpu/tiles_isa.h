@@ -69,7 +69,7 @@ GYRE_INLINE void block(int64_t K, const E* a, int64_t lda, const E* b, int64_t l
   Vec<Acc<E>> sum[MR][NR];
   for (int m = 0; m < MR; ++m) {
     for (int n = 0; n < NR; ++n) {
-      sum[m][n] = add ? load(c + m * ldc + n * kLanes) : Vec<Acc<E>>{};
+      sum[m][n] = Vec<Acc<E>>{};
     }
   }
   for (int64_t k = 0; k < K; k += kPair) {
@@ -86,7 +86,8 @@ GYRE_INLINE void block(int64_t K, const E* a, int64_t lda, const E* b, int64_t l
   }
   for (int m = 0; m < MR; ++m) {
     for (int n = 0; n < NR; ++n) {
-      store(c + m * ldc + n * kLanes, sum[m][n]);
+      Acc<E>* to = c + m * ldc + n * kLanes;
+      store(to, add ? load(to) + sum[m][n] : sum[m][n]);
     }
   }
 }
@@ -94,6 +95,13 @@ GYRE_INLINE void block(int64_t K, const E* a, int64_t lda, const E* b, int64_t l
 template <int NR, class E>
 __attribute__((noinline)) void columns(int64_t M, int64_t K, const E* a, int64_t lda, const E* b,
                                        int64_t ldb, Acc<E>* c, int64_t ldc, bool add) {
+  // Wide types: partial sums of 32 terms, whose rounding errors grow with 32 + K / 32, not with K.
+  constexpr int64_t kTerms = 32;
+  if constexpr (TileOf<E>::kPair == 1) {
+    for (; K > kTerms; K -= kTerms, a += kTerms, b += kTerms * ldb, add = true) {
+      columns<NR>(M, kTerms, a, lda, b, ldb, c, ldc, add);
+    }
+  }
   int64_t m = 0;
   for (; m + 4 <= M; m += 4) {
     block<4, NR>(K, a + m * lda, lda, b, ldb, c + m * ldc, ldc, add);

@@ -103,6 +103,27 @@ TEST(Case15, StatedAmplitudesOfPhiMoe) {
   EXPECT_EQ(loud(model), "");
 }
 
+// Two different ones: each holds where its list does.
+TEST(Case15, EachListOfPhiMoeHasItsAmplitude) {
+  const ResolvedModel model = config("phimoe", R"("hidden_size": 256, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "num_hidden_layers": 2, "max_position_embeddings": 131072,
+      "rope_theta": 10000.0, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1],
+      "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5,
+      "original_max_position_embeddings": 4096})");
+  EXPECT_EQ(only(model).plan.amplitude, 1.25);
+  EXPECT_EQ(only(model).long_amplitude, 1.5);
+  EXPECT_NE(describe(model, {}).find("1.25 on rotated q and k, logits x1.5625; past 4096 tokens "
+                                     "1.5, logits x2.25"),
+            std::string::npos);
+  EXPECT_NE(to_json(model, {}).find("\"long_attention_factor\": 1.5"), std::string::npos);
+  ResolvedModel other = model;
+  other.kinds[0].long_amplitude = 0.0;
+  const auto differences = diff(model, other);
+  ASSERT_EQ(differences.size(), 1u);
+  EXPECT_EQ(differences[0].id, "diff-long-amplitude");
+  EXPECT_EQ(differences[0].found, "1.25");
+}
+
 // A file whose converter left it out: logits are 1/1.416667 of what they were.
 TEST(Case15, AGgufWithoutItIsADifference) {
   const ResolvedModel hf = fixture("phi-3-mini-128k");

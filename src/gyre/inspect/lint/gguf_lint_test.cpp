@@ -1,4 +1,8 @@
 // Lint and diff over GGUF bytes as the reader resolves them.
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "gyre/inspect/gguf_reader_testing.h"
 #include "gyre/inspect/lint/test_models.h"
 
@@ -27,6 +31,30 @@ TEST(GgufLint, Llama31NeedsItsTensor) {
   EXPECT_EQ(found[0].id, "gguf-llama3-freqs");
   EXPECT_EQ(found[0].severity, Severity::Error);
   EXPECT_EQ(loud(resolved(llama31().floats("rope_freqs.weight", divisors_of("llama-3.1-8b")))), "");
+}
+
+// A split model: a part alone cannot tell, all parts together can.
+TEST(GgufLint, PartsOfASplitModelAreReadTogether) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / str("gyre_gguf_parts_", ::getpid());
+  std::filesystem::create_directories(folder);
+  const auto part = [&](int i) { return folder / str("m-0000", i, "-of-00002.gguf"); };
+  const GgufBuilder first = llama31().u32("split.count", 2).u32("split.no", 0);
+  const auto write_parts = [&](const GgufBuilder& second) {
+    write_file_atomic(part(1), first.bytes());
+    write_file_atomic(part(2), second.bytes());
+  };
+  write_parts(
+      GgufBuilder().u32("split.no", 1).floats("rope_freqs.weight", divisors_of("llama-3.1-8b")));
+  EXPECT_EQ(loud(resolve(part(1))), "");
+  const ResolvedModel whole = resolve(folder);
+  EXPECT_EQ(loud(whole), "");
+  expect_table(whole.kinds.at(0), "llama-3.1-8b", 1e-6);
+  write_parts(GgufBuilder().u32("split.no", 1));
+  EXPECT_EQ(lint(resolve(folder)).at(0).id, "gguf-llama3-freqs");
+  std::filesystem::remove(part(2));
+  EXPECT_EQ(resolve(folder).tables.size(), 0u);  // one file: that file
+  std::filesystem::remove_all(folder);
 }
 
 // Case 30.

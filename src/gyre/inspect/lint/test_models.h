@@ -69,6 +69,7 @@ inline LayerKind rotating_kind(double base, int64_t head_dim, int64_t n_layers =
   kind.head_dim = head_dim;
   kind.rotary_dim = head_dim;
   kind.base = base;
+  kind.layout = position::PairLayout::Halves;
   kind.plan.inv_freq = {plain_table(kind)};
   return kind;
 }

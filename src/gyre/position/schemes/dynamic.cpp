@@ -1,5 +1,7 @@
 // Dynamic NTK: the base grows with the sequence at hand, so the plan is one for a length. All keys
 // of a sequence are rotated with the base of its whole length; tables are never mixed.
+#include <algorithm>
+
 #include "gyre/base/error.h"
 #include "gyre/position/schemes/run_frequencies.h"
 
@@ -26,10 +28,12 @@ PositionPlan plan(const Options& options, const PlanRequest& request) {
     throw Error(Code::Usage, "dynamic: needs at least two pairs, got ", plan.rotary_dim,
                 " channels");
   }
-  const double factor = dynamic_factor(options.factor, original, sequence_length(request));
+  const int64_t length = sequence_length(request);
+  const double factor = dynamic_factor(options.factor, original, length);
   change_bands(plan, [&](const Bands& bands) {
     return ntk_bands(bands, factor, options.base, plan.rotary_dim);
   });
+  plan.holds_to = options.factor > 1.0 ? std::max(original, length) : 0;
   plan.length_rule =
       str("a sequence of L > ", original, " tokens: every query and key is rotated with the base ",
           "grown by (", options.factor, " L/", original, " - ", options.factor - 1.0,

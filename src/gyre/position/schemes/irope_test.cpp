@@ -16,7 +16,9 @@ TEST(IRope, RotatesInChunksAndSeesAllElsewhere) {
     EXPECT_EQ(layer.query_growth, global ? 0.1 : 0.0) << n;
   }
   EXPECT_EQ(plan.layers[0].inv_freq[0], bands_of("rope:base=500000", 8));
-  EXPECT_EQ(plan.layout, PairLayout::Interleaved);
+  EXPECT_EQ(plan.layout, PairLayout::Unstated);
+  EXPECT_EQ(make_plan("irope", "full", {.layout = PairLayout::Interleaved}).layout,
+            PairLayout::Interleaved);
   EXPECT_EQ(make_plan("irope:floor=64,layout=halves", "full", {.n_layers = 4})
                 .layers[3]
                 .query_growth_floor,

@@ -29,7 +29,8 @@ struct Options : ExtendedOptions {
   int64_t original = 0;                    // tokens; 0 = the training length
   int64_t max = 0;                         // tokens; 0 = 4 x original
   double factor = 0.0;                     // 0 = max / original
-  double attention_factor = 0.0;           // 0 = computed
+  double attention_factor = 0.0;           // of both lists; 0 = computed
+  double long_attention_factor = 0.0;      // where the long list holds; 0 = that of both
   Choice choice = Choice::Length;
 
   template <class V>
@@ -41,6 +42,8 @@ struct Options : ExtendedOptions {
     v("max", max, "tokens of the extended context; 0 = 4 x original");
     v("factor", factor, "extension factor of the amplitude; 0 = max/original");
     v("attention_factor", attention_factor, "amplitude of rotated q and k; wins; 0 = computed");
+    v("long_attention_factor", long_attention_factor,
+      "amplitude where the long list holds; 0 = attention_factor");
     v("choice", choice, "list: by the sequence's length, or declared static: short, long");
   }
 };
@@ -71,6 +74,24 @@ bool use_long(const Options& options, int64_t original, const PlanRequest& reque
                                           : options.choice == Choice::Long;
 }
 
+double amplitude_of(const Options& options, bool late, double factor, int64_t original) {
+  if (late && options.long_attention_factor > 0.0) {
+    return options.long_attention_factor;
+  }
+  return options.attention_factor > 0.0
+             ? options.attention_factor
+             : longrope_attention_factor(factor, static_cast<double>(original));
+}
+
+// The second amplitude in words, when there are two.
+std::string amplitude_rule(const Options& options, double factor, int64_t original) {
+  const double early = amplitude_of(options, false, factor, original);
+  const double late = amplitude_of(options, true, factor, original);
+  return early == late
+             ? ""
+             : str(" and amplitude ", detail::format(late), " in place of ", detail::format(early));
+}
+
 PositionPlan plan(const Options& options, const PlanRequest& request) {
   const int64_t original = original_length("longrope", options.original, request);
   const double factor = options.factor > 0.0 ? options.factor
@@ -81,16 +102,18 @@ PositionPlan plan(const Options& options, const PlanRequest& request) {
   PositionPlan plan = unextended_plan("longrope", options, request);
   const auto shorts = divisors("short", options.shorts, plan.n_pairs(), 1.0);
   const auto longs = divisors("long", options.longs, plan.n_pairs(), factor);
-  const auto& list = use_long(options, original, request) ? longs : shorts;
+  const bool late = use_long(options, original, request);
+  const auto& list = late ? longs : shorts;
   change_bands(plan, [&](const Bands& bands) { return longrope_bands(bands, list); });
+  const double amplitude = amplitude_of(options, late, factor, original);
   for (LayerPlan& layer : plan.layers) {
-    layer.amplitude = options.attention_factor > 0.0
-                          ? options.attention_factor
-                          : longrope_attention_factor(factor, static_cast<double>(original));
+    layer.amplitude = amplitude;
   }
   if (options.choice == Choice::Length) {
+    plan.holds_to = late ? 0 : original;
     plan.length_rule = str("a sequence of more than ", original, " tokens: every query and key is ",
-                           "rotated with the long list; shorter ones: with the short list");
+                           "rotated with the long list", amplitude_rule(options, factor, original),
+                           "; shorter ones: with the short list");
   }
   return plan;
 }

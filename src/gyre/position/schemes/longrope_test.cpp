@@ -51,11 +51,28 @@ TEST(LongRope, StatesItsRuleAndADeclaredStaticChoice) {
   EXPECT_EQ(plan.length_rule,
             "a sequence of more than 4096 tokens: every query and key is rotated with the long "
             "list; shorter ones: with the short list");
+  EXPECT_EQ(plan.holds_to, 4096);
   EXPECT_EQ(at(10, ",choice=long"), at(5000));
   EXPECT_EQ(at(5000, ",choice=short"), at(10));
   const auto fixed =
       make_plan(published("phi-3-mini-128k-short") + ",choice=long", "full", {.head_dim = 96});
   EXPECT_EQ(fixed.length_rule, "");
+  EXPECT_EQ(fixed.holds_to, 0);
+}
+
+// Phi 3.5 MoE gives each list its own amplitude: that of the list in force.
+TEST(LongRope, EachListMayHaveItsAmplitude) {
+  const auto plan_for = [](int64_t length) {
+    return make_plan(
+        "longrope:original=16,factor=4,attention_factor=1.25,long_attention_factor=1.5", "full",
+        {.head_dim = 8, .length = length});
+  };
+  EXPECT_EQ(plan_for(16).layers[0].amplitude, 1.25);
+  EXPECT_EQ(plan_for(17).layers[0].amplitude, 1.5);
+  EXPECT_EQ(plan_for(17).holds_to, 0);
+  EXPECT_EQ(plan_for(16).length_rule,
+            "a sequence of more than 16 tokens: every query and key is rotated with the long list "
+            "and amplitude 1.5 in place of 1.25; shorter ones: with the short list");
 }
 
 TEST(LongRope, AmplitudeComesFromTheExtension) {

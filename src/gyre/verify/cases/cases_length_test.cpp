@@ -41,21 +41,22 @@ model::Transformer model_at(const std::string& spec, int64_t length) {
   return model;
 }
 
-// Eight tokens cached under the table of length 8, eight more under that of 16: not a fresh run.
-// All under that of 16, in chunks: a fresh run.
+// Eight tokens cached under the table of length 8 are refused by that of 16, and by their own for
+// eight more. All under that of 16, in chunks: a fresh run.
 void expect_one_table_in_a_model(const std::string& spec) {
   const c10::NoGradGuard no_grad;
   const at::Tensor tokens = model::random_tokens(1, 16, 19, 3);
   const model::Transformer at_8 = model_at(spec, 8), at_16 = model_at(spec, 16);
   EXPECT_NE(at_8.plan(), at_16.plan());
   const at::Tensor fresh = at_16.forward(tokens).narrow(1, 8, 8);
-  const auto continued = [&](const model::Transformer& first) {
+  const auto continued = [&](const model::Transformer& first, const model::Transformer& second) {
     model::KvCache cache(first.config().layers);
     first.forward(tokens.narrow(1, 0, 8), &cache);
-    return model::max_difference(at_16.forward(tokens.narrow(1, 8, 8), &cache), fresh);
+    return second.forward(tokens.narrow(1, 8, 8), &cache);
   };
-  EXPECT_LE(continued(at_16), 1e-12);
-  EXPECT_GE(continued(at_8), 1e-4);
+  EXPECT_LE(model::max_difference(continued(at_16, at_16), fresh), 1e-12);
+  EXPECT_THROW(continued(at_8, at_16), c10::ValueError);
+  EXPECT_THROW(continued(at_8, at_8), c10::ValueError);
 }
 
 // huggingface/transformers#25104, PR#24653, Jjama3.jl#7

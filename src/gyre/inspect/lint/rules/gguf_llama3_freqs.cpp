@@ -18,6 +18,11 @@ std::vector<Finding> check(const ResolvedModel& model) {
       return {};
     }
   }
+  for (const Provenance& one : model.origins) {
+    if (one.field == kFilesField) {
+      return {};  // another part may hold it
+    }
+  }
   const RawKey* type = gguf_key(model, "rope.scaling.type");
   const double length = gguf_number(model, "context_length");
   const double vocab = gguf_number(model, "vocab_size");

@@ -22,9 +22,9 @@ Rule position_encoding_unknown_rule() {
       "position-encoding-unknown",
       Severity::Warning,
       "The model type is not known and no key says that it rotates: it may have learned, relative "
-      "or no positions, and no table is shown.",
+      "or no positions, and no table is shown. Silent where the keys are those of an encoder.",
       "Read the model's code; a rope_theta or position_embedding_type key would tell.",
-      "BERT, ViT and Baichuan 13B configs: no key of rotation, and none of them rotates",
+      "configs with remote code: no key of rotation, and some of them do not rotate",
       [](const ResolvedModel& model) { return doubts_of(model, "position-encoding-unknown"); }};
 }
 
