@@ -34,9 +34,9 @@ double norm_of(const std::vector<at::Tensor>& gradients) {
 
 /// What the update divides gradients by so that their norm is at most `largest`; none = 1. Inside
 /// the update it costs no pass over the gradients.
-std::optional<at::Tensor> divisor(double norm, double largest) {
+std::optional<at::Tensor> divisor(double norm, double largest, at::Device device) {
   if (largest > 0.0 && norm > largest) {
-    return at::full({}, norm / largest, at::kFloat);
+    return at::full({}, norm / largest, at::TensorOptions(device).dtype(at::kFloat));
   }
   return std::nullopt;
 }
@@ -102,7 +102,7 @@ void Optimizer::update(Group& group, double share, double norm) {
   const std::vector<at::Tensor> counts(group.values.size(), count);
   at::_fused_adamw_(group.values, gradients(group), group.first, group.second, {}, counts,
                     group.lr * share, beta1_, beta2_, group.decay, kEpsilon, false, false,
-                    divisor(norm, group.clip));
+                    divisor(norm, group.clip, group.values.front().device()));
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Optimizer::state() const {
