@@ -7,11 +7,13 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gyre/attention/cpu/attend.h"
 #include "gyre/attention/cuda/attend.h"
 #include "gyre/attention/gauge.h"
+#include "gyre/tensor/work.h"
 
 namespace gyre::attention {
 namespace {
@@ -75,6 +77,31 @@ at::Tensor theta_gradient(const at::Tensor& cross_BGP, int64_t n_tables) {
   return out;
 }
 
+// Pairs of queries and keys that the mask shows.
+double pairs_seen(const position::MaskSpec& mask, int64_t n_queries, int64_t n_keys) {
+  double pairs = 0.0;
+  for (int64_t i = n_keys - n_queries; i < n_keys; ++i) {
+    int64_t first = mask.chunk > 0 ? i / mask.chunk * mask.chunk : 0;
+    if (mask.window > 0) {
+      first = std::max(first, i - mask.window * mask.dilation + 1);
+    }
+    const int64_t step = mask.window > 0 ? mask.dilation : 1;
+    pairs += static_cast<double>((i - first) / step + 1 + std::min(mask.n_global, first));
+  }
+  return pairs;
+}
+
+// Work of `products` products of [queries, D] and [D, keys], with `tensors` read or written.
+double flops_of(const cpu::Call& call, int products) {
+  const at::Tensor& q = call.q;
+  return 2.0 * products * static_cast<double>(q.size(0) * q.size(1) * q.size(3)) *
+         pairs_seen(call.mask, q.size(2), call.k.size(2));
+}
+double bytes_of(const cpu::Call& call, int of_queries, int of_keys) {
+  return static_cast<double>(of_queries * static_cast<int64_t>(call.q.nbytes()) +
+                             of_keys * static_cast<int64_t>(call.k.nbytes()));
+}
+
 struct Attend : torch::autograd::Function<Attend> {
   // q is the whole projection, and k and v are empty, when the plan is packed.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q, const at::Tensor& k,
@@ -89,6 +116,7 @@ struct Attend : torch::autograd::Function<Attend> {
     at::Tensor softmax =
         at::empty({2, x.q.size(0), x.q.size(1), x.q.size(2)},
                   x.q.options().dtype(x.q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+    GYRE_WORK("gyre::attend", flops_of(call, 2), bytes_of(call, 2, 2));
     cpu::forward(call, out, softmax);
     ctx->save_for_backward({q, k, v, out, softmax});
     ctx->saved_data["plan"] = at::IValue::make_capsule(plan);
@@ -122,6 +150,7 @@ struct Attend : torch::autograd::Function<Attend> {
     if (plan.learned || to.gauge) {
       to.cross = at::zeros({3, x.k.size(0), x.k.size(1), call.cos.size(2)}, at::kDouble);
     }
+    GYRE_WORK("gyre::attend_backward", flops_of(call, 5), bytes_of(call, 4, 4));
     cpu::backward(call, saved[3], saved[4], dense_rows(grads[0]), to);
     if (to.gauge) {
       check_gauge(to.cross[1], to.cross[2], x.q.scalar_type());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -33,7 +34,7 @@ struct PhaseVerb {
   double base = 10000.0;
   int64_t pairs = 32, distance = 32, collisions = 0, layers = 64;
   bool has_theta = false, has_spacing = false, has_lengths = false, force = false;  // flags given
-  std::vector<std::string> lengths;
+  std::string lengths;  // numbers between commas
   std::string mask, csv;
 };
 
@@ -80,11 +81,9 @@ std::vector<double> frequencies(const PhaseVerb& verb) {
 }
 
 std::vector<int64_t> lengths_of(const PhaseVerb& verb) {
-  if (verb.has_lengths && verb.lengths.empty()) {
-    throw Error(Code::Usage, kNoLength);
-  }
   std::vector<int64_t> out;
-  for (const std::string& text : verb.lengths) {
+  std::istringstream parts(verb.has_lengths ? verb.lengths + "," : "");
+  for (std::string text; std::getline(parts, text, ',');) {
     int64_t length = 0;
     if (text.empty()) {
       throw Error(Code::Usage, kNoLength);
@@ -258,8 +257,8 @@ Action add_phase(CLI::App& app) {
   const auto* lengths =
       app.add_option("--lengths", verb->lengths,
                      "turns of every pair inside these lengths, e.g. 2048,128k (k = 1000)")
+          ->expected(0, 1)  // none is answered by lengths_of()
           ->type_name("")
-          ->delimiter(',')
           ->group("What");
   app.add_option("--collisions", verb->collisions,
                  "closest offsets up to this many tokens apart [none]")

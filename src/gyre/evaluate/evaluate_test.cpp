@@ -30,6 +30,7 @@ model::ModelConfig small_config() {
 
 position::PositionPlan small_plan(bool rotating) {
   position::PositionPlan plan;
+  plan.layout = position::PairLayout::Halves;
   plan.head_dim = 16;
   plan.rotary_dim = rotating ? 8 : 0;
   position::LayerPlan layer;

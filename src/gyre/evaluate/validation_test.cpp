@@ -36,6 +36,7 @@ model::Transformer tiny_model() {
   config.hidden = 64;
   config.init_std = 0.2;
   position::PositionPlan plan;
+  plan.layout = position::PairLayout::Halves;
   plan.head_dim = 16;
   plan.rotary_dim = 16;
   position::LayerPlan layer;

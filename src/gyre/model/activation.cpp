@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "gyre/model/cpu/activation.h"
+#include "gyre/tensor/work.h"
 
 namespace gyre::model {
 namespace {
@@ -65,6 +66,7 @@ at::Tensor value_of(const at::Tensor& input, Mlp kind) {
   sizes.back() = F;
   const at::Tensor out = at::empty(sizes, up.options().requires_grad(false));
   const auto curve = static_cast<int>(curve_of(kind)), type = static_cast<int>(elements_of(up));
+  GYRE_WORK("gyre::activation", 0.0, up.nbytes() + out.nbytes());
   run(activation_kernels().forward[curve][type],
       {up.const_data_ptr(), out.mutable_data_ptr(), nullptr, nullptr, F},
       out.numel() / std::max<int64_t>(F, 1));
@@ -107,6 +109,7 @@ at::Tensor activation_gradient(const at::Tensor& input, const at::Tensor& gradie
   const at::Tensor up = input.contiguous(), dout = gradient.contiguous();
   const at::Tensor dup = at::empty(up.sizes(), up.options().requires_grad(false));
   const auto curve = static_cast<int>(curve_of(kind)), type = static_cast<int>(elements_of(up));
+  GYRE_WORK("gyre::activation_backward", 0.0, 2 * up.nbytes() + dout.nbytes());
   run(activation_kernels().backward[curve][type],
       {up.const_data_ptr(), nullptr, dout.const_data_ptr(), dup.mutable_data_ptr(), F},
       dout.numel() / std::max<int64_t>(F, 1));

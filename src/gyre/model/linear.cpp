@@ -13,6 +13,7 @@
 
 #include "gyre/model/activation.h"
 #include "gyre/model/cpu/weight_gradient.h"
+#include "gyre/tensor/work.h"
 
 namespace gyre::model {
 namespace {
@@ -160,6 +161,8 @@ void check(const at::Tensor& x, int64_t width, const LinearLayer& layer) {
 
 void add_weight_gradient_(at::Tensor& dw, const at::Tensor& dy, const at::Tensor& x, bool fresh) {
   if (const auto* kernels = own_kernels(dw, x); kernels != nullptr && x.size(0) > 0) {
+    GYRE_WORK("gyre::weight_gradient", 2.0 * static_cast<double>(dw.numel() * x.size(0)),
+              dw.nbytes() + dy.nbytes() + x.nbytes());
     run(*kernels, {.dy = static_cast<const uint16_t*>(dy.const_data_ptr()),
                    .x = static_cast<const uint16_t*>(x.const_data_ptr()),
                    .packed_x = nullptr,

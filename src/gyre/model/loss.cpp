@@ -17,6 +17,7 @@
 
 #include "gyre/model/cpu/loss.h"
 #include "gyre/model/linear.h"
+#include "gyre/tensor/work.h"
 
 namespace gyre::model {
 namespace {
@@ -24,8 +25,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Logits held at once. Smaller chunks stay nearer to the cores, larger ones touch the gradient of
-// the head less often; 512 rows of 4,096 bfloat16 logits were best.
+// Logits held at once: few enough to stay near the cores, enough that the gradient of the head is
+// not touched too often.
 constexpr int64_t kChunkBytes = 4 << 20;
 constexpr int64_t kLeastRows = 256;
 
@@ -66,6 +67,7 @@ void softmax_rows(const at::Tensor& logits, const at::Tensor& targets, const at:
   if (!logits.is_cpu()) {
     return composed_rows(logits, targets, weights, nll);
   }
+  GYRE_WORK("gyre::loss_rows", 0.0, logits.nbytes() * (weights.defined() ? 2 : 1));
   const int64_t V = logits.size(1);
   const cpu::LossRows rows{logits.mutable_data_ptr(), targets.const_data_ptr<int64_t>(),
                            weights.defined() ? weights.const_data_ptr() : nullptr,

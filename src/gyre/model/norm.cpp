@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "gyre/model/cpu/norm.h"
+#include "gyre/tensor/work.h"
 
 namespace gyre::model {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kGrain = 32'768;   // values per piece of parallel work, at least
+constexpr int64_t kGrain = 32'768;    // values per piece of parallel work, at least
 constexpr int64_t kMostBlocks = 256;  // partial sums of the weight's gradient: cut by data alone
 constexpr int64_t kBlockRows = 16;
 
@@ -79,6 +80,13 @@ std::optional<at::Tensor> optional(const at::Tensor& x) {
   return x.defined() ? std::optional(x) : std::nullopt;
 }
 
+size_t bytes_or_0(const at::Tensor& x) {
+  return x.defined() ? x.nbytes() : 0;
+}
+size_t added_bytes(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b) {
+  return x.nbytes() + bytes_or_0(a) + bytes_or_0(b);
+}
+
 class AddNorm : public torch::autograd::Function<AddNorm> {
  public:
   static variable_list forward(AutogradContext* ctx, const at::Tensor& input,
@@ -110,6 +118,7 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
                                   .x_inner = rows.inner,
                                   .C = C,
                                   .eps = norm.eps};
+    GYRE_WORK("gyre::norm", 0.0, (added_bytes(x, sum, delta) + n.nbytes()));
     const auto kernel = norm_kernels().forward[static_cast<int>(types)];
     at::parallel_for(0, M, std::max<int64_t>(1, kGrain / std::max<int64_t>(C, 1)),
                      [&](int64_t begin, int64_t end) { kernel(params, begin, end); });
@@ -161,6 +170,7 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
                                    .y_inner = rows.inner,
                                    .C = C,
                                    .block = 0};
+    GYRE_WORK("gyre::norm_backward", 0.0, y.nbytes() + dn.nbytes() + added_bytes(dx, dy, ddelta));
     const auto kernel = norm_kernels().backward[ctx->saved_data["types"].toInt()];
     at::parallel_for(0, n_blocks, 1, [&](int64_t first, int64_t last) {
       cpu::NormBackward mine = params;

@@ -112,9 +112,13 @@ INSTANTIATE_TEST_SUITE_P(Battery, EachFault, ::testing::Range<size_t>(0, faults(
 // A decaying layer has other tables for keys than for queries. Positions below 256 are whole in
 // bfloat16, and a kept table found again is the one that was put in: neither fault shows here.
 TEST(Faults, TreatTheKeysOfADecayingLayerAsKeys) {
-  const auto plan = sound_subject().plan(
-      "xpos", position::PlanRequest{
-                  .n_layers = 1, .n_heads = 1, .n_kv_heads = 1, .head_dim = 8, .train_length = 64});
+  const auto plan =
+      sound_subject().plan("xpos", position::PlanRequest{.n_layers = 1,
+                                                         .n_heads = 1,
+                                                         .n_kv_heads = 1,
+                                                         .head_dim = 8,
+                                                         .train_length = 64,
+                                                         .layout = position::PairLayout::Halves});
   const std::vector<int64_t> positions{0, 1, 7, 200};
   const auto sound = sound_subject().table(plan, 0, positions, true);
   ASSERT_FALSE(at::allclose(sound.cos, sound.key_cos));
