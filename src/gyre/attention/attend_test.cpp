@@ -276,6 +276,32 @@ TEST(Attend, OnePackedProjectionEqualsItsParts) {
   }
 }
 
+// A steep bias makes far probabilities exactly 0 in float32, and their tiles are not visited: the
+// same bits as under a window that hides those keys, and the reference's values.
+TEST(Attend, KeysThatABiasMakesVanishChangeNoBit) {
+  const OneThread quick;
+  Case one{{.B = 1, .H = 2, .G = 1, .T = 517, .S = 517, .D = 16}, 8, 1, PairLayout::Halves, {}};
+  one.amplitude = 1.0;
+  position::LayerPlan layer = layer_of(one);
+  layer.slopes = {0.9, 1.7};
+  const auto with = [&](const Batch& batch, position::MaskSpec mask) {
+    layer.mask = mask;
+    return run(batch, one, [&](const auto& q, const auto& k, const auto& v, const auto& theta) {
+      return attend(q, k, v, table(theta, 517, one, q.scalar_type()), layer);
+    });
+  };
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    const Batch batch = random_batch(one.shape, 59, dtype);
+    const Outcome all = with(batch, {}), near = with(batch, {.window = 256});
+    EXPECT_TRUE(at::equal(all.out, near.out) && at::equal(all.q, near.q) &&
+                at::equal(all.k, near.k) && at::equal(all.v, near.v));
+    layer.mask = {};
+    const ReferenceInput input = reference_input(batch, layer, one.layout);
+    expect_near(all.out, from_reference(reference_attention(input)),
+                dtype == at::kFloat ? 2e-6 : 0.02);
+  }
+}
+
 class Threads : public ::testing::TestWithParam<int> {
  protected:
   Threads() : before_(at::get_num_threads()) { at::set_num_threads(GetParam()); }

@@ -4,6 +4,7 @@
 // timing.
 #include <ATen/native/CPUBlas.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -92,7 +93,7 @@ Queries take_queries(const Unit& unit, const Lane& lane, Arena& arena) {
 
 // The softmax of a tile's queries, padded so that probabilities there are 0.
 template <class A>
-void copy_softmax(const Unit& unit, int64_t head, const QueryTile& tile) {
+void copy_softmax(const Unit& unit, int64_t head, QueryTile& tile) {
   const Shape& s = unit.shape;
   const A* top = static_cast<const A*>(unit.softmax.const_data_ptr()) + (unit.b * s.H + head) * s.T;
   const A* inverse = top + s.B * s.H * s.T;
@@ -103,9 +104,10 @@ void copy_softmax(const Unit& unit, int64_t head, const QueryTile& tile) {
     top_out[n] = n < tile.n ? top[t] : std::numeric_limits<A>::infinity();
     inverse_out[n] = n < tile.n ? inverse[t] : A{};
   }
+  tile.least_top = *std::min_element(top_out, top_out + tile.n);
 }
 
-void pack_queries(const Unit& unit, int64_t head, const QueryTile& tile, char* rows) {
+void pack_queries(const Unit& unit, int64_t head, QueryTile& tile, char* rows) {
   const Shape& s = unit.shape;
   const Kernels& k = *s.kernels;
   const int64_t first = tile.first - (s.S - s.T);
@@ -124,6 +126,9 @@ void pack_queries(const Unit& unit, int64_t head, const QueryTile& tile, char* r
   pack(unit.call.q, turn_of(s, unit.call, unit.g, false), tile.q_columns, tile.q_rows);
   k.delta_rows(
       {s.type, rows_in(unit.out), rows_in(unit.grad), s.D, tile.columns, place(tile.delta)});
+  if (!unit.call.slopes.empty()) {
+    tile.norm = k.largest_norm(s.tile, mine, tile.n, s.Dp);
+  }
   s.tile == TileType::F64 ? copy_softmax<double>(unit, head, tile)
                           : copy_softmax<float>(unit, head, tile);
 }
@@ -265,7 +270,7 @@ void run_lane(const Unit& unit, const Lane& lane, int64_t n_prefix, const Keys& 
   thread_local Arena arena;
   arena.reset(key_bytes(unit, lane.n_keys) + query_bytes(unit, lane.n_queries));
   const Keys sets[2] = {prefix, make_keys(unit, lane.first, lane.stride, lane.n_keys, arena)};
-  const Queries q = take_queries(unit, lane, arena);
+  Queries q = take_queries(unit, lane, arena);
   std::vector<double> memory;
   const auto tiles = static_cast<int64_t>(q.tiles.size());
   double* sums = take_sums(unit, tiles, memory);

@@ -160,7 +160,8 @@ void backward_of(const BackwardTile& t) {
   const int64_t width = keys.n - c0 < kKeys ? keys.n - c0 : kKeys;
   for (int64_t i = 0; i < t.n_query_tiles; ++i) {
     const Visible& seen = t.queries[i].seen[t.part];
-    if (seen.begin < c0 + width && c0 < seen.end) {
+    if (seen.begin < c0 + width && c0 < seen.end &&
+        !vanishes<E>(t.score, t.queries[i], keys, c0, width, t.queries[i].least_top)) {
       against<E>(t, {t.queries + i, &keys, &seen, c0, width}, t.dq[i], work);
     }
   }

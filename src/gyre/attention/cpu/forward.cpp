@@ -33,6 +33,9 @@ void attend_tile(const Unit& unit, int64_t head, const QueryTile& plain, const K
   s.kernels->pack_columns(s.tile, space.rows, plain.columns, s.Dp, space.columns);
   QueryTile tile = plain;
   tile.q_columns = space.columns;
+  if (!unit.call.slopes.empty()) {
+    tile.norm = s.kernels->largest_norm(s.tile, space.rows, plain.n, s.Dp);
+  }
   RowSet to = rows_of(out, unit.b, head);
   to.first = rows.first;
   to.stride = rows.stride;

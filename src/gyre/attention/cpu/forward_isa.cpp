@@ -1,7 +1,8 @@
 // One tile of queries against all keys it sees: online softmax (Milakov & Gimelshein 2018,
 // arXiv:1805.02867; Dao et al. 2022, arXiv:2205.14135).
 // Tricks: scores are kept transposed, so maxima and sums run down the columns without a shuffle;
-// the bias is made from the two indices and never read; tiles that every query sees skip the mask;
+// the bias is made from the two indices and never read, and where it makes
+// probabilities exactly 0 the tile is skipped; tiles that every query sees skip the mask;
 // the output is rescaled only when a maximum moved.
 #include "gyre/attention/cpu/tiles_isa.h"
 
@@ -157,6 +158,43 @@ void write_rows(const ForwardTile& t, const Running<A>& run, A* out, A* rows) {
   }
 }
 
+template <class A>
+double least(const A* top, int64_t n) {
+  double out = top[0];
+  for (int64_t i = 1; i < n; ++i) {
+    out = top[i] < out ? top[i] : out;
+  }
+  return out;
+}
+
+template <class E>
+struct Space {
+  Acc<E>* scores;
+  E* probabilities;
+  Acc<E>* out;
+  bool first;  // nothing is in `out` yet
+};
+
+// Scores, softmax and values of one slab, added to the output.
+template <class E>
+void add_slab(const ForwardTile& t, const Slab& slab, Running<Acc<E>>& run, const Space<E>& space) {
+  const QueryTile& q = *t.queries;
+  const KeySet& keys = *slab.keys;
+  const int64_t c0 = slab.c0, width = slab.width;
+  product<E>(t.product, width, q.columns, t.Dp, at<const E>(keys.rows, c0 * t.Dp), t.Dp,
+             at<const E>(q.q_columns, 0), q.columns, space.scores, q.columns, false);
+  const bool open = slab.seen->open_begin <= c0 && c0 + width <= slab.seen->open_end;
+  const bool bias = t.score.slope != 0.0;
+  const auto softmax = open ? (bias ? softmax_slab<E, false, true> : softmax_slab<E, false, false>)
+                            : (bias ? softmax_slab<E, true, true> : softmax_slab<E, true, false>);
+  if (softmax(t, slab, space.scores, run, space.probabilities) && !space.first) {
+    rescale(run.factor, q.columns, t.Dp, space.out);
+  }
+  const int64_t even = (width + TileOf<E>::kPair - 1) / TileOf<E>::kPair * TileOf<E>::kPair;
+  product<E>(t.product, t.Dp, q.columns, even, at<const E>(keys.value_columns, c0 * t.Dp), kKeys,
+             space.probabilities, q.columns, space.out, q.columns, !space.first);
+}
+
 template <class T, class E>
 void attend(const ForwardTile& t) {
   using A = Acc<E>;
@@ -177,27 +215,17 @@ void attend(const ForwardTile& t) {
     run.sum[n] = A{};
   }
   bool first = true;
-  for (int64_t part = 0; part < 2; ++part) {
+  // From the nearest keys to the furthest, so that far ones may be known to vanish.
+  for (int64_t part = 1; part >= 0; --part) {
     const Visible& seen = q.seen[part];
     const KeySet& keys = t.keys[part];
-    for (int64_t c0 = seen.begin / kKeys * kKeys; c0 < seen.end; c0 += kKeys) {
+    for (int64_t c0 = (seen.end - 1) / kKeys * kKeys; c0 + kKeys > seen.begin && c0 >= 0;
+         c0 -= kKeys) {
       const int64_t width = keys.n - c0 < kKeys ? keys.n - c0 : kKeys;
-      const Slab slab{&keys, &seen, c0, width};
-      product<E>(t.product, width, q.columns, t.Dp, at<const E>(keys.rows, c0 * t.Dp), t.Dp,
-                 at<const E>(q.q_columns, 0), q.columns, scores, q.columns, false);
-      const bool open = seen.open_begin <= c0 && c0 + width <= seen.open_end;
-      const bool bias = t.score.slope != 0.0;
-      const bool moved =
-          open ? (bias ? softmax_slab<E, false, true>(t, slab, scores, run, probabilities)
-                       : softmax_slab<E, false, false>(t, slab, scores, run, probabilities))
-               : (bias ? softmax_slab<E, true, true>(t, slab, scores, run, probabilities)
-                       : softmax_slab<E, true, false>(t, slab, scores, run, probabilities));
-      if (moved && !first) {
-        rescale(run.factor, q.columns, t.Dp, out);
+      if (seen.begin == seen.end || vanishes<E>(t.score, q, keys, c0, width, least(run.top, q.n))) {
+        continue;
       }
-      const int64_t even = (width + TileOf<E>::kPair - 1) / TileOf<E>::kPair * TileOf<E>::kPair;
-      product<E>(t.product, t.Dp, q.columns, even, at<const E>(keys.value_columns, c0 * t.Dp),
-                 kKeys, probabilities, q.columns, out, q.columns, !first);
+      add_slab<E>(t, {&keys, &seen, c0, width}, run, {scores, probabilities, out, first});
       first = false;
     }
   }

@@ -61,6 +61,7 @@ struct KeySet {
   const void* values = nullptr;         // [n][Dp]; backward only
   const void* key_columns = nullptr;    // per tile [Dp][kKeys] = K^T; backward only
   const void* value_columns = nullptr;  // per tile [Dp][kKeys] = V^T; forward only
+  const double* norms = nullptr;        // per tile, the largest |k|; with a bias only
 };
 
 /// Which keys of a set the queries of a tile see: column n sees lo[n] <= c < hi[n].
@@ -85,6 +86,8 @@ struct QueryTile {
   const void* inverse = nullptr;       // [columns], 1 / sum
   const void* delta = nullptr;         // [columns], sum over d of out * its gradient
   void* dq = nullptr;                  // [Dp][columns] accumulate type
+  double norm = 0.0;                   // the largest |q|; with a bias only, as the next
+  double least_top = 0.0;              // the smallest `top`; backward only
 };
 
 /// How scores are made: s = scale * q.k - slope * (i - j), in units of log 2.
@@ -162,6 +165,8 @@ struct Kernels {
   void (*delta_rows)(const DeltaRows&);
   void (*backward)(const BackwardTile&);
   void (*finish_rows)(const FinishRows&);
+  /// The largest |row| of rows [n][Dp].
+  double (*largest_norm)(TileType, const void* rows, int64_t n, int64_t Dp);
   TileType bf16_tile;  // the tile type for bfloat16 tensors
 };
 

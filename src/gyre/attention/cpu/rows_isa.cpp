@@ -201,6 +201,28 @@ void transpose_sums(TileType tile, const void* in, int64_t columns, int64_t Dp, 
   GYRE_WITH_TILE(tile, (sums_turned<E>(in, columns, Dp, out)))
 }
 
+template <class E>
+double norm_of(const void* rows, int64_t n, int64_t Dp) {
+  using A = Acc<E>;
+  A most{};
+  for (int64_t r = 0; r < n; ++r) {
+    const E* row = at<const E>(rows, r * Dp);
+    Vec<A> sum{};
+    for (int64_t d = 0; d < Dp; d += kLanes) {
+      sum += load(row + d) * load(row + d);
+    }
+    const A total = sum_of<A>(sum);
+    most = total > most ? total : most;
+  }
+  return __builtin_sqrt(static_cast<double>(most));
+}
+
+double largest_norm(TileType tile, const void* rows, int64_t n, int64_t Dp) {
+  double norm = 0.0;
+  GYRE_WITH_TILE(tile, (norm = norm_of<E>(rows, n, Dp)))
+  return norm;
+}
+
 template <class T, class A>
 void deltas(const DeltaRows& p) {
   A* delta = at<A>(p.delta, 0);
@@ -305,12 +327,17 @@ void forward_tile(const ForwardTile& tile);
 void backward_tile(const BackwardTile& tile);
 
 const Kernels& kernels() {
-  static constexpr Kernels table{
-      pack_rows,      pack_columns,
-      pack_pairs,     transpose,
-      transpose_sums, forward_tile,
-      delta_rows,     backward_tile,
-      finish_rows,    GYRE_HAS_BF16_TILES ? TileType::BF16 : TileType::F32};
+  static constexpr Kernels table{pack_rows,
+                                 pack_columns,
+                                 pack_pairs,
+                                 transpose,
+                                 transpose_sums,
+                                 forward_tile,
+                                 delta_rows,
+                                 backward_tile,
+                                 finish_rows,
+                                 largest_norm,
+                                 GYRE_HAS_BF16_TILES ? TileType::BF16 : TileType::F32};
   return table;
 }
 

@@ -137,6 +137,21 @@ void product(TileProduct other, int64_t M, int64_t N, int64_t K, const E* a, int
   }
 }
 
+/// Whether the bias alone makes every probability of these keys exactly 0, as exp2_of() gives it.
+///
+/// least_top  a lower bound of the largest score of each query
+template <class E>
+bool vanishes(const Score& score, const QueryTile& q, const KeySet& keys, int64_t c0, int64_t width,
+              double least_top) {
+  constexpr double kDepth = sizeof(Acc<E>) == 8 ? 1100.0 : 127.0;
+  if (!(score.slope > 0.0)) {
+    return false;
+  }
+  const int64_t nearest = q.first - keys.first - keys.stride * (c0 + width - 1);
+  const double largest = __builtin_fabs(score.scale) * q.norm * keys.norms[c0 / kKeys];
+  return largest - score.slope * static_cast<double>(nearest) < least_top - kDepth;
+}
+
 template <int... I>
 struct Lanes {};
 

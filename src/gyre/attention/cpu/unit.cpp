@@ -116,7 +116,8 @@ Turn turn_of(const Shape& shape, const Call& call, int64_t group, bool of_keys) 
 
 size_t packed_bytes(const Shape& shape, int64_t n_keys) {
   const int64_t rows = round_up(n_keys, kKeys);
-  return static_cast<size_t>(rows * shape.Dp * shape.tile_bytes) * 3 + 4 * kAlign;
+  return static_cast<size_t>(rows * shape.Dp * shape.tile_bytes) * 3 + 5 * kAlign +
+         static_cast<size_t>(n_tiles(n_keys)) * sizeof(double);
 }
 
 PackedKeys take_keys(const Shape& shape, const Call& call, int64_t b, int64_t g, int64_t first,
@@ -138,6 +139,8 @@ PackedKeys take_keys(const Shape& shape, const Call& call, int64_t b, int64_t g,
   keys.set.values = arena.take(bytes);
   void* columns = arena.take(bytes);
   (backward ? keys.set.key_columns : keys.set.value_columns) = columns;
+  keys.norms = call.slopes.empty() ? nullptr : arena.take<double>(n_tiles(n));
+  keys.set.norms = keys.norms;
   return keys;
 }
 
@@ -158,6 +161,9 @@ void pack_key_tile(const Shape& shape, const PackedKeys& keys, int64_t tile) {
                     shape.Dp,
                     n,
                     place(keys.set.values)});
+  if (keys.norms != nullptr) {
+    keys.norms[tile] = kernel.largest_norm(shape.tile, place(keys.set.rows), n, shape.Dp);
+  }
   if (keys.set.key_columns != nullptr) {
     kernel.transpose(shape.tile, place(keys.set.rows), n, shape.Dp, place(keys.set.key_columns));
   } else {

@@ -83,6 +83,7 @@ struct PackedKeys {
   RowSet k, v;  // all keys of the set
   Turn turn;
   KeySet set;
+  double* norms = nullptr;  // set.norms
 };
 size_t packed_bytes(const Shape& shape, int64_t n_keys);
 PackedKeys take_keys(const Shape& shape, const Call& call, int64_t b, int64_t g, int64_t first,
