@@ -161,6 +161,7 @@ int run_compare(CompareVerb& verb) {
 
 Action add_compare(CLI::App& app) {
   auto verb = std::make_shared<CompareVerb>();
+  verb->setup.train.dtype = train::fastest_dtype();
   Fields train = fields_of(verb->setup.train);
   std::erase_if(train, [](const Field& field) { return field.name == "seed"; });  // --seeds
   verb->options.add(app, "Comparison", fields_of(verb->compare));

@@ -106,6 +106,7 @@ int run_train(TrainVerb& verb) {
 
 Action add_train(CLI::App& app) {
   auto verb = std::make_shared<TrainVerb>();
+  verb->setup.train.dtype = train::fastest_dtype();
   verb->options.add(app, "Run", fields_of(verb->run));
   verb->options.add(app, "Training", fields_of(verb->setup.train));
   verb->options.add(app, "Data", fields_of(verb->setup.data));

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "gyre/base/error.h"
+#include "gyre/base/isa.h"
 
 namespace gyre::train {
 namespace {
@@ -38,6 +39,10 @@ double learning_rate_share(const TrainOptions& options, int64_t step, int64_t n)
 int64_t n_steps(const TrainOptions& options) {
   const int64_t per_step = options.batch * options.length;
   return (options.tokens + per_step - 1) / per_step;
+}
+
+ComputeDtype fastest_dtype() {
+  return isa() >= Isa::Avx512Bf16 ? ComputeDtype::Bf16 : ComputeDtype::Fp32;
 }
 
 void check(const TrainOptions& options) {

@@ -59,6 +59,9 @@ struct TrainOptions {
   }
 };
 
+/// What the verbs compute in unless told: bf16 on a CPU with bfloat16 products, else fp32.
+ComputeDtype fastest_dtype();
+
 /// Optimizer steps of a run: tokens / (batch * length), rounded up.
 int64_t n_steps(const TrainOptions& options);
 

@@ -268,6 +268,22 @@ struct WideOf<BFloat> {
 template <class E>
 using Wide = typename WideOf<E>::type;
 
+// The same for whole vectors of pairs that are halves; grad without the scale.
+template <class E, class A>
+GYRE_INLINE void add_cross_plain(const FinishRows& p, const E* rotated, const A* grad,
+                                 double weight) {
+  using W = Wide<E>;
+  const int64_t P = p.turn.n_pairs;
+  for (int64_t m = 0; m < P; m += kLanes) {
+    const auto ax = __builtin_convertvector(load(rotated + m), Vec<W>);
+    const auto ay = __builtin_convertvector(load(rotated + P + m), Vec<W>);
+    const auto bx = __builtin_convertvector(load(grad + m), Vec<W>);
+    const auto by = __builtin_convertvector(load(grad + P + m), Vec<W>);
+    const auto cross = __builtin_convertvector(ax * by - ay * bx, Vec<double>);
+    store(p.weighted + m, load(p.weighted + m) + weight * cross);
+  }
+}
+
 // Adds (rotated x grad) of every pair, times the position, to the frequency sums.
 template <class E, class A>
 GYRE_INLINE void add_cross(const FinishRows& p, const E* rotated, const A* grad, double position) {
@@ -296,7 +312,11 @@ void finish(const FinishRows& p) {
   const bool plain = is_plain<A>(p.turn, p.head_dim);
   for (int64_t r = 0; r < p.out.count; ++r, grad += p.Dp) {
     const int64_t token = p.out.first + r * p.out.stride;
-    if (plain && p.rotated == nullptr) {
+    if (plain && p.plain == nullptr) {
+      if (p.rotated != nullptr) {
+        add_cross_plain(p, rotated + r * p.Dp, grad,
+                        p.scale * static_cast<double>(p.positions[token] - p.origin));
+      }
       turn_plain(p.turn, token, A{-1}, static_cast<A>(p.scale), p.head_dim, grad,
                  at<T>(p.out.data, token * p.out.step));
       continue;
