@@ -249,8 +249,10 @@ std::string bench_page(const Record& record, const std::string& plotly_js) {
     pointers.push_back(&figure);
     drawn += standalone_figure(figure, static_cast<int>(pointers.size()));
   }
-  std::string body = section("rows-section", "Results", rows_table(record));
-  body += drawn.empty() ? "" : section("figures-section", "Figures", drawn);
+  const std::string rows = section("rows-section", "Results", rows_table(record));
+  const std::string plots = drawn.empty() ? "" : section("figures-section", "Figures", drawn);
+  // A cost against length is read off its curve, a comparison off its table.
+  std::string body = record.what == "length" ? plots + rows : rows + plots;
   if (!record.profile.empty()) {
     body += section("profile-section", "Where the time goes", profile_table(record));
   }
