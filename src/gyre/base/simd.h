@@ -106,6 +106,22 @@ GYRE_INLINE void put(BFloat* p, float x) {
   p->bits = static_cast<uint16_t>((x != x ? (bits | 0x400000U) : rounded) >> 16);
 }
 
+/// A product that is rounded before it meets a sum: the compiler may not join the two operations,
+/// so that x * y - x * y is 0.
+GYRE_INLINE Floats rounded(Floats product) {
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(product));
+#elif defined(__x86_64__)
+  __asm__("" : "+x"(product));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(product));
+#endif
+  return product;
+}
+GYRE_INLINE Vec<double> rounded(Vec<double> product) {
+  return product;
+}
+
 template <class V>
 GYRE_INLINE V larger(V a, V b) {
   return a > b ? a : b;

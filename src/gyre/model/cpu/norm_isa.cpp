@@ -96,7 +96,7 @@ GYRE_INLINE RowSums<Wide<X>> sums_of(const NormBackward& p, const X* y, const N*
   for_vectors(p.C, [&](int64_t c, auto part) {
     const Vec<W> d = load(dn + c, part);
     const Vec<W> y_hat = (load(y + c, part) - mean) * rstd;
-    const Vec<W> g = d * load(weight + c, part);  // 0 past the row's end, like d
+    const Vec<W> g = rounded(d * load(weight + c, part));  // 0 past the row's end, like d
     sum_g += g;
     sum_gy += g * y_hat;
     store(dweight + c, load(dweight + c, part) + d * y_hat, part);
@@ -121,7 +121,7 @@ void backward(const NormBackward& p, int64_t begin, int64_t end) {
     X* dx = at<X>(p.dx, r * p.C);
     N* ddelta = at<N>(p.ddelta, r * p.C);
     for_vectors(p.C, [&](int64_t c, auto part) {
-      const Vec<W> g = load(dn + c, part) * load(weight + c, part);
+      const Vec<W> g = rounded(load(dn + c, part) * load(weight + c, part));
       const Vec<W> y_hat = (load(y + c, part) - mean) * rstd;
       Vec<W> d = (g - sums.g - y_hat * sums.gy) * rstd;
       if (dy != nullptr) {
