@@ -228,7 +228,8 @@ void check_rotation(const at::Tensor& q, const at::Tensor& k, const Rotation& ro
 
 void check_first_key(const at::Tensor& q, const at::Tensor& first_key) {
   TORCH_CHECK_VALUE(
-      !first_key.defined() || (first_key.scalar_type() == at::kLong && first_key.dim() == 2 &&
+      !first_key.defined() || (first_key.scalar_type() == at::kLong &&
+                               first_key.device() == q.device() && first_key.dim() == 2 &&
                                first_key.size(0) == q.size(0) && first_key.size(1) == q.size(2)),
       "attention: first_key must be int64 [", q.size(0), ", ", q.size(2), "], got ",
       first_key.scalar_type(), " ", first_key.sizes());

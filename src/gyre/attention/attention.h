@@ -22,7 +22,7 @@ namespace gyre::attention {
 /// first_key  [B, T] int64 or undefined: query t sees no key before this one. A document of a
 /// packed
 ///            row begins at its first token's index; a padded row begins at its first real one.
-///            Values above the query's own index count as that index
+///            Values below 0 count as 0, those above the query's own index as that index
 /// returns    [B, H, T, D], dtype of q; memory is [B, T, H, D]
 /// throws     c10::ValueError on mismatched shapes, dtypes, tables or slopes
 /// The scale is layer.logit_scale / sqrt(D); the bias is not scaled (Press et al. 2022, sec. 3,

@@ -75,7 +75,7 @@ Isa wanted() {
   }
   const std::string near = nearest_name(text, names);
   throw Error(Code::Usage, "GYRE_KERNEL=", text, " is no instruction set",
-              near.empty() ? "" : "; did you mean " + near + "?", " known: ", known);
+              near.empty() ? "" : "; did you mean " + near + "?", "; known: ", known);
 }
 
 std::atomic<int> forced{-1};

@@ -154,13 +154,14 @@ GYRE_INLINE float largest_of<float>(Floats v) {
 }
 #endif
 
-/// 2^x: relative error below 2e-7; exactly 0 below -125 (and for -inf).
+/// 2^x: relative error below 2e-7; exactly 0 below -125 (and for -inf);
+/// NaN stays NaN.
 GYRE_INLINE Floats exp2_of(Floats x) {
 #if defined(__AVX512F__)
-  const Floats low = (Floats)_mm512_max_ps((__m512)x, _mm512_set1_ps(-126.0F));
+  const Floats low = (Floats)_mm512_max_ps(_mm512_set1_ps(-126.0F), (__m512)x);
   const Floats n = (Floats)_mm512_roundscale_ps((__m512)low, 8);
 #else
-  const Floats low = larger(x, splat(-126.0F));
+  const Floats low = x < -126.0F ? splat(-126.0F) : x;
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
   const Floats n = (low + kRound) - kRound;
 #endif
@@ -177,11 +178,11 @@ GYRE_INLINE Floats exp2_of(Floats x) {
 #if defined(__AVX512F__)
   const __m512 scaled = _mm512_scalef_ps((__m512)y, (__m512)n);
   return (Floats)_mm512_maskz_mov_ps(
-      _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-125.0F), _CMP_GE_OQ), scaled);
+      _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-125.0F), _CMP_NLT_UQ), scaled);
 #else
   const Ints exponent = (__builtin_convertvector(n, Ints) + 127) << 23;
   const Floats scaled = y * (Floats)exponent;
-  return x >= -125.0F ? scaled : Floats{};
+  return x < -125.0F ? Floats{} : scaled;
 #endif
 }
 /// For exact work, not for speed.

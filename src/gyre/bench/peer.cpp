@@ -76,6 +76,10 @@ PeerPlace find_peer(const std::string& python, const fs::path& program_dir) {
     return place;
   }
   const char* given = std::getenv("GYRE_PYTHON");
+  if (given != nullptr && *given != '\0' && on_path(given).empty()) {
+    throw Error(Code::Usage, "GYRE_PYTHON=", given,
+                " is no program; correct it, give --python, or leave the peer out with --no-peer");
+  }
   const fs::path venv = dir.parent_path().parent_path() / ".venv/bin/python";
   for (const std::string& each :
        {std::string(given == nullptr ? "" : given), venv.string(), std::string("python3")}) {

@@ -115,10 +115,17 @@ void check_usage(const BenchVerb& verb) {
        {std::pair<const char*, std::string>("--report", verb.report),
         std::pair<const char*, std::string>("--json", verb.common.json)}) {
     const auto folder = std::filesystem::path(file).parent_path();
+    if (std::filesystem::is_directory(file)) {
+      throw Error(Code::Usage, flag, " ", file, " is a folder; give the path of a file");
+    }
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       throw Error(Code::Usage, flag, " ", file, ": there is no folder ", folder.string(),
                   "; make it or give another path");
     }
+  }
+  if (!verb.report.empty() && verb.report == verb.common.json) {
+    throw Error(Code::Usage, "--json and --report both name ", verb.report,
+                "; give each its own file");
   }
   if (!verb.report.empty() && std::filesystem::exists(verb.report) && !verb.force) {
     throw Error(Code::Usage, verb.report, " exists; give another --report or --force");

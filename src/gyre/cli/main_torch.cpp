@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "gyre/base/error.h"
+#include "gyre/base/isa.h"
 #include "gyre/base/progress.h"
 #include "gyre/cli/program.h"
 #include "gyre/train/machine.h"
@@ -43,5 +44,11 @@ int torch_fault(const std::exception& fault, bool verbose) {
 int main(int argc, char** argv) {
   gyre::train::keep_freed_memory();
   gyre::catch_interrupts();
+  try {
+    gyre::isa();  // a GYRE_KERNEL that cannot be had is the same fault for every verb
+  } catch (const gyre::Error& e) {
+    std::cerr << "gyre: " << e.what() << '\n';
+    return gyre::exit_code(e.code());
+  }
   return gyre::cli::run_program(argc, argv, gyre::cli::verbs(), gyre::cli::torch_fault);
 }

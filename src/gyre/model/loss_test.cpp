@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "gyre/model/kernels_testing.h"
@@ -137,6 +138,18 @@ TEST(LinearLoss, TakesLargeLogits) {
                      head = at::full({21, 1}, -2000.0, at::kFloat);
     const at::Tensor nll = linear_nll(x, head, at::zeros({2}, at::kLong));
     EXPECT_NEAR(nll[0].item<double>(), std::log(21.0), 1e-5);
+  });
+}
+
+TEST(LinearLoss, ANanLogitShows) {
+  at_every_level([] {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kDouble}) {
+      Problem p = make_problem(3, 8, 37, type);
+      p.head[5].fill_(std::numeric_limits<double>::quiet_NaN());
+      p.targets.fill_(1);
+      EXPECT_TRUE(linear_nll(p.x, p.head, p.targets).isnan().all().item<bool>()) << type;
+      EXPECT_TRUE(linear_loss(p.x, p.head, p.targets, p.weights).isnan().item<bool>()) << type;
+    }
   });
 }
 

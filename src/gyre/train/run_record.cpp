@@ -75,8 +75,8 @@ void check_same_config(const RunSetup& setup, const fs::path& config_file) {
     const Json old = before.value(name, Json());
     if (changes_result(name) && old != value) {
       throw Error(Code::Usage, config_file.parent_path().string(), ": started with --", name, " ",
-                  old.dump(), ", now ", value.dump(),
-                  "; use the same options, another --out, or --force to start over");
+                  old.dump(), ", now ", value.dump(), "; give --", name, " ", old.dump(),
+                  " to go on, another --out, or --force to start over");
     }
   }
 }

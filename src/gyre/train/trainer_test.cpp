@@ -114,7 +114,7 @@ TEST(Run, RefusesAnotherConfiguration) {
   const double first = run(setup).val_loss;
   setup.train.lr = 0.001;
   expect_contains(error_of(Code::Usage, [&] { run(setup); }),
-                  "started with --lr 0.004, now 0.001; use the same options, another --out, or "
+                  "started with --lr 0.004, now 0.001; give --lr 0.004 to go on, another --out, or "
                   "--force to start over");
   setup.force = true;
   EXPECT_NE(run(setup).val_loss, first);

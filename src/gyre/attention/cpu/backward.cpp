@@ -2,8 +2,6 @@
 // tiles of queries is summed beside it. With a split unit every worker takes each n-th tile of keys
 // and sums its own dq; the workers' sums are added in order, so the result does not depend on
 // timing.
-#include <ATen/native/CPUBlas.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -327,9 +325,6 @@ void backward(const Call& call, const at::Tensor& out, const at::Tensor& softmax
       run_unit(unit, common);
     }
   });
-  if (shape.product != nullptr) {
-    at::native::cpublas::brgemm_release();
-  }
 }
 
 }  // namespace gyre::attention::cpu

@@ -1,7 +1,5 @@
 // Forward pass: units of one (sequence, key/value head), or, when those are too few for the
 // threads, tiles of queries inside each unit.
-#include <ATen/native/CPUBlas.h>
-
 #include "gyre/attention/cpu/unit.h"
 
 namespace gyre::attention::cpu {
@@ -18,6 +16,7 @@ struct Unit {
 struct QuerySpace {
   char* rows;
   char* columns;
+  char* sums;  // the transposed output, and the output as rows
 };
 
 void attend_tile(const Unit& unit, int64_t head, const QueryTile& plain, const KeySet* sets,
@@ -42,24 +41,27 @@ void attend_tile(const Unit& unit, int64_t head, const QueryTile& plain, const K
   to.count = rows.count;
   char* top = static_cast<char*>(softmax.data_ptr()) + (unit.b * s.H + head) * s.T * s.sum_bytes;
   s.kernels->forward({s.type, s.tile, s.product, s.D, s.Dp, s.score(unit.call, head), &tile, sets,
-                      to, top, top + s.B * s.H * s.T * s.sum_bytes});
+                      to, top, top + s.B * s.H * s.T * s.sum_bytes, space.sums});
 }
 
 // Rows and columns of one tile of queries, per thread.
 QuerySpace query_space(const Shape& s) {
   thread_local Arena arena;
-  const int64_t bytes = kQueries * s.Dp * s.tile_bytes;
-  arena.reset(static_cast<size_t>(2 * bytes) + 128);
+  const int64_t bytes = kQueries * s.Dp * s.tile_bytes, sums = 2 * kQueries * s.Dp * s.sum_bytes;
+  arena.reset(static_cast<size_t>(2 * bytes + sums) + 256);
   char* rows = arena.take(bytes);
-  return {rows, arena.take(bytes)};
+  char* columns = arena.take(bytes);
+  return {rows, columns, arena.take(sums)};
 }
 
-void attend_lane(const Unit& unit, const Lane& lane, const PackedKeys& prefix, Arena& arena,
+void attend_lane(const Unit& unit, const Lane& lane, const PackedKeys& prefix,
                  const at::Tensor& out, const at::Tensor& softmax) {
   const Shape& s = unit.shape;
   if (lane.tiles.empty()) {
     return;
   }
+  thread_local Arena arena;
+  arena.reset(packed_bytes(s, lane.n_keys));
   const PackedKeys near =
       take_keys(s, unit.call, unit.b, unit.g, lane.first, lane.stride, lane.n_keys, false, arena);
   for_each(unit.split, n_tiles(lane.n_keys), [&](int64_t i) { pack_key_tile(s, near, i); });
@@ -75,17 +77,12 @@ void attend_unit(const Unit& unit, const LanePlan& plan, const at::Tensor& out,
                  const at::Tensor& softmax) {
   const Shape& s = unit.shape;
   Arena& arena = unit_arena();
-  const size_t prefix_bytes = packed_bytes(s, plan.n_prefix);
-  size_t lane_bytes = 0;
-  for (const Lane& lane : plan.lanes) {
-    lane_bytes += packed_bytes(s, lane.n_keys);
-  }
-  arena.reset(prefix_bytes + lane_bytes);
+  arena.reset(packed_bytes(s, plan.n_prefix));
   const PackedKeys prefix =
       take_keys(s, unit.call, unit.b, unit.g, 0, 1, plan.n_prefix, false, arena);
   for_each(unit.split, n_tiles(plan.n_prefix), [&](int64_t i) { pack_key_tile(s, prefix, i); });
   for (const Lane& lane : plan.lanes) {
-    attend_lane(unit, lane, prefix, arena, out, softmax);
+    attend_lane(unit, lane, prefix, out, softmax);
   }
 }
 
@@ -104,9 +101,6 @@ void forward(const Call& call, at::Tensor& out, at::Tensor& softmax) {
       attend_unit(unit, common, out, softmax);
     }
   });
-  if (shape.product != nullptr) {
-    at::native::cpublas::brgemm_release();
-  }
 }
 
 }  // namespace gyre::attention::cpu

@@ -198,16 +198,10 @@ void add_slab(const ForwardTile& t, const Slab& slab, Running<Acc<E>>& run, cons
 template <class T, class E>
 void attend(const ForwardTile& t) {
   using A = Acc<E>;
-  constexpr int64_t kMostDim = 256;  // of what fits on the stack
   alignas(64) A scores[kKeys * kQueries];
   alignas(64) E probabilities[kKeys * kQueries];
-  alignas(64) A small[2 * kMostDim * kQueries];
-  A* out = small;
-  A* rows = small + t.Dp * kQueries;
-  if (t.Dp > kMostDim) {
-    out = static_cast<A*>(__builtin_malloc(static_cast<size_t>(2 * t.Dp * kQueries) * sizeof(A)));
-    rows = out + t.Dp * kQueries;
-  }
+  A* out = at<A>(t.scratch, 0);
+  A* rows = out + t.Dp * kQueries;
   const QueryTile& q = *t.queries;
   Running<A> run;
   for (int64_t n = 0; n < q.columns; ++n) {
@@ -230,9 +224,6 @@ void attend(const ForwardTile& t) {
     }
   }
   write_rows<T>(t, run, out, rows);
-  if (t.Dp > kMostDim) {
-    __builtin_free(out);
-  }
 }
 
 }  // namespace

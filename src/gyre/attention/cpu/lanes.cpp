@@ -60,7 +60,8 @@ void fill(const position::MaskSpec& mask, int64_t n_prefix, int64_t first_index,
   }
   for (int64_t n = 0; n < lane.n_queries; ++n) {
     const int64_t i = lane.first_query + lane.stride * n;
-    const int64_t from = first_key == nullptr ? 0 : std::min(first_key[i - first_index], i);
+    const int64_t from =
+        first_key == nullptr ? 0 : std::clamp<int64_t>(first_key[i - first_index], 0, i);
     const Range ranges[2] = {prefix_keys(n_prefix, i, from), near_keys(mask, lane, i, from)};
     for (size_t part = 0; part < 2; ++part) {
       lane.lo[part][static_cast<size_t>(n)] = static_cast<int32_t>(ranges[part].lo);

@@ -108,6 +108,7 @@ struct ForwardTile {
   // apart, so that the backward makes the very probabilities of the forward.
   void* top;
   void* inverse;
+  void* scratch;  // [2][Dp][kQueries] accumulate type
 };
 
 /// One tile of keys against the tiles of queries that see it; adds to dk, dv and the tiles' dq.

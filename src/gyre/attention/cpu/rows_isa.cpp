@@ -212,6 +212,9 @@ double norm_of(const void* rows, int64_t n, int64_t Dp) {
       sum += load(row + d) * load(row + d);
     }
     const A total = sum_of<A>(sum);
+    if (total != total) {
+      return static_cast<double>(total);  // nothing is known of a tile with a NaN
+    }
     most = total > most ? total : most;
   }
   return __builtin_sqrt(static_cast<double>(most));

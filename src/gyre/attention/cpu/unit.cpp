@@ -29,10 +29,20 @@ void torch_product(int64_t M, int64_t N, int64_t K, int64_t lda, int64_t ldb, in
 
 std::atomic<bool> torch_tiles{false};
 
+bool uses_torch_tiles() {
+  return gyre::isa() == Isa::Amx || torch_tiles;
+}
+
 }  // namespace
 
 void use_torch_tiles(bool on) {
   torch_tiles = on;
+}
+
+void release_tiles() {
+  if (uses_torch_tiles()) {
+    at::native::cpublas::brgemm_release();
+  }
 }
 
 void Arena::Free::operator()(char* p) const {
@@ -43,6 +53,7 @@ void Arena::reset(size_t bytes) {
   used_ = 0;
   if (bytes > size_) {
     memory_.reset();
+    size_ = 0;
     memory_.reset(static_cast<char*>(std::aligned_alloc(kAlign, aligned(bytes))));
     if (memory_ == nullptr) {
       throw std::bad_alloc();
@@ -68,7 +79,7 @@ Shape::Shape(const Call& call)
     : type(element_of(call.q.scalar_type())),
       tile(type),
       kernels(&cpu::kernels()),
-      product(gyre::isa() == Isa::Amx || torch_tiles ? torch_product : nullptr),
+      product(uses_torch_tiles() ? torch_product : nullptr),
       B(call.q.size(0)),
       H(call.q.size(1)),
       G(call.k.size(1)),

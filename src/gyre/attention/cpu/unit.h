@@ -37,6 +37,9 @@ Arena& unit_arena();
 /// Forces torch's tile products, which machines with AMX use, onto one without; for tests.
 void use_torch_tiles(bool on);
 
+/// Gives this thread's AMX state back after torch's tile products; nothing where they are not used.
+void release_tiles();
+
 /// Sizes and types of a call.
 struct Shape {
   explicit Shape(const Call& call);
@@ -67,6 +70,7 @@ void for_each(bool split, int64_t n, const F& f) {
     for (int64_t i = begin; i < end; ++i) {
       f(i % 2 == 0 ? i / 2 : n - 1 - i / 2);
     }
+    release_tiles();
   });
 }
 
