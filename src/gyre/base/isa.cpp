@@ -74,8 +74,8 @@ Isa wanted() {
     known += (known.empty() ? "" : ", ") + names.back();
   }
   const std::string near = nearest_name(text, names);
-  throw Error(Code::Usage, "GYRE_KERNEL=", text, " is no instruction set",
-              near.empty() ? "" : "; did you mean " + near + "?", "; known: ", known);
+  throw Error(Code::Usage, "GYRE_KERNEL=", text, " is no instruction set; ",
+              near.empty() ? "" : "did you mean " + near + "? ", "known: ", known);
 }
 
 std::atomic<int> forced{-1};
