@@ -44,7 +44,9 @@ std::string head(const ResolvedModel& model) {
   out += model.model_type.empty() ? "no model_type" : printable(model.model_type);
   out += ", " + printable(model.reader) + "\n";
   if (!model.known_type && model.source != SourceKind::Safetensors) {
-    out += "  model type not known: resolved by what the keys say, halves assumed\n";
+    out +=
+        "  model type not known: resolved by what the keys say; which channels form a pair is not "
+        "stated\n";
   }
   out += str("  ", model.n_layers, model.n_layers == 1 ? " layer" : " layers");
   out += model.hidden > 0 ? str(", hidden size ", model.hidden) : "";
