@@ -356,16 +356,6 @@ TEST_P(Threads, SplitWorkGivesTheSameEveryTime) {
 }
 INSTANTIATE_TEST_SUITE_P(Attend, Threads, ::testing::Values(1, 2, 3, 4));
 
-void expect_value_error(const std::function<void()>& act, const std::string& text) {
-  try {
-    act();
-    FAIL() << "no error; expected: " << text;
-  } catch (const c10::ValueError& e) {
-    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
-        << e.what_without_backtrace();
-  }
-}
-
 TEST(Attend, RefusesTablesAndDocumentsThatDoNotFit) {
   const Case one{{.B = 2, .H = 2, .G = 2, .T = 5, .S = 7, .D = 8}, 4, 1, PairLayout::Halves, {}};
   const Batch b = random_batch(one.shape, 58);

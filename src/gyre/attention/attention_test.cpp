@@ -257,16 +257,6 @@ TEST(Attention, AcceptsAnyStride) {
               attention(batch.q, batch.k, batch.v, layer), 1e-14);
 }
 
-void expect_value_error(const std::function<void()>& act, const std::string& text) {
-  try {
-    act();
-    FAIL() << "no error; expected: " << text;
-  } catch (const c10::ValueError& e) {
-    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
-        << e.what_without_backtrace();
-  }
-}
-
 TEST(Attention, RefusesWhatDoesNotFit) {
   const Batch b = random_batch({.B = 2, .H = 4, .G = 2, .T = 5, .S = 7, .D = 8}, 19);
   const auto expect = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "gyre/attention/reference.h"
@@ -74,5 +75,8 @@ double max_difference(const at::Tensor& a, const at::Tensor& b);
 /// Element by element: |actual - expected| <= atol + rtol |expected|.
 void expect_near(const at::Tensor& actual, const at::Tensor& expected, double atol,
                  double rtol = 0.0, const std::string& what = "");
+
+/// Runs `act` and expects a c10::ValueError whose message holds `text`.
+void expect_value_error(const std::function<void()>& act, const std::string& text);
 
 }  // namespace gyre::attention::testing

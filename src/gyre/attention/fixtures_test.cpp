@@ -151,4 +151,14 @@ void expect_near(const at::Tensor& actual, const at::Tensor& expected, double at
   }
 }
 
+void expect_value_error(const std::function<void()>& act, const std::string& text) {
+  try {
+    act();
+    FAIL() << "no error; expected: " << text;
+  } catch (const c10::ValueError& e) {
+    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
+        << e.what_without_backtrace();
+  }
+}
+
 }  // namespace gyre::attention::testing
