@@ -114,16 +114,6 @@ TEST(RotationTable, QueriesGrowWithPositionEvenWithoutRotation) {
   }
 }
 
-void expect_value_error(const std::function<void()>& act, const std::string& text) {
-  try {
-    act();
-    FAIL() << "no error; expected: " << text;
-  } catch (const c10::ValueError& e) {
-    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
-        << e.what_without_backtrace();
-  }
-}
-
 TEST(RotationTable, RefusesADecayThatLeavesTheRange) {
   position::LayerPlan layer;
   layer.inv_freq = {{0.5}};

@@ -318,16 +318,6 @@ TEST(Rotation, DebugBuildsRefuseALossThatSeesAbsolutePositions) {
 }
 #endif
 
-void expect_value_error(const std::function<void()>& act, const std::string& text) {
-  try {
-    act();
-    FAIL() << "no error; expected: " << text;
-  } catch (const c10::ValueError& e) {
-    EXPECT_NE(std::string(e.what_without_backtrace()).find(text), std::string::npos)
-        << e.what_without_backtrace();
-  }
-}
-
 TEST(Rotation, RefusesWhatDoesNotFit) {
   const Batch b = random_batch({.B = 2, .H = 4, .G = 2, .T = 5, .S = 5, .D = 8}, 18);
   const auto table = [](int64_t G, int64_t P, int64_t T) {
