@@ -1,5 +1,5 @@
-// Which keys each block of queries reads. Costs are decided here: attention.cpp computes every
-// (query, key) of a block and masks the few that MaskSpec::sees refuses.
+// Which keys each block of queries reads, for attention made of whole operators (cuda/plain.cpp):
+// it computes every (query, key) of a block and masks the few that MaskSpec::sees refuses.
 #pragma once
 
 #include <cstdint>

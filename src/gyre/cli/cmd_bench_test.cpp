@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
-#include "gyre/cli/verb.h"
+#include "gyre/cli/test_verb.h"
 #include "gyre/report/bench_page.h"
 
 namespace gyre::cli {
@@ -18,15 +18,7 @@ Action add_bench(CLI::App& app);
 namespace {
 
 std::string message_of(const std::string& arguments) {
-  CLI::App app;
-  const Action action = add_bench(app);
-  app.parse(arguments);
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return cli::message_of(add_bench, arguments);
 }
 
 std::string output_of(const std::string& arguments) {

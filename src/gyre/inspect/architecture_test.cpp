@@ -23,6 +23,16 @@ TEST(Architectures, EveryModelTypeHasOneEntry) {
   EXPECT_EQ(find_architecture("no_such_model"), nullptr);
 }
 
+// No default: a family that rotates says which channels form a pair.
+TEST(Architectures, EveryRotatingFamilyStatesItsPairLayout) {
+  for (const Architecture& one : architectures()) {
+    if (one.encoding == Encoding::Rotary) {
+      EXPECT_NE(one.layout, position::PairLayout::Unstated) << one.reader;
+    }
+  }
+  EXPECT_EQ(unknown_architecture().layout, position::PairLayout::Unstated);
+}
+
 TEST(Architectures, EveryClassResolvesFromItsDefaults) {
   for (const Architecture& one : architectures()) {
     for (const std::string& name : one.model_types) {

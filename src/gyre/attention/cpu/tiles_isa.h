@@ -218,39 +218,27 @@ GYRE_INLINE void interleave(const BFloat* a, const BFloat* b, int64_t n, uint32_
   }
 }
 
-/// Calls f.template operator()<E>() for the tile type.
+/// What tiles of bfloat16 tensors are made of.
 #if GYRE_HAS_BF16_TILES
-#define GYRE_WITH_TILE(tile, call) \
-  switch (tile) {                  \
-    case TileType::F64: {          \
-      using E = double;            \
-      call;                        \
-      break;                       \
-    }                              \
-    case TileType::F32: {          \
-      using E = float;             \
-      call;                        \
-      break;                       \
-    }                              \
-    case TileType::BF16: {         \
-      using E = BFloat;            \
-      call;                        \
-      break;                       \
-    }                              \
-  }
+using Bf16Tile = BFloat;
 #else
-#define GYRE_WITH_TILE(tile, call) \
-  if (tile == TileType::F64) {     \
-    using E = double;              \
-    call;                          \
-  } else {                         \
-    using E = float;               \
-    call;                          \
-  }
+using Bf16Tile = float;
 #endif
 
-/// The same for a tensor's element type with the tile type that goes with it.
-#if GYRE_HAS_BF16_TILES
+/// Runs `call` with E for the tile type.
+#define GYRE_WITH_TILE(tile, call)    \
+  if (tile == TileType::F64) {        \
+    using E = double;                 \
+    call;                             \
+  } else if (tile == TileType::F32) { \
+    using E = float;                  \
+    call;                             \
+  } else {                            \
+    using E = Bf16Tile;               \
+    call;                             \
+  }
+
+/// Runs `call` with T for the element type of a tensor and E for the tile type that goes with it.
 #define GYRE_WITH_TYPES(type, tile, call) \
   if (type == Element::F64) {             \
     using T = double;                     \
@@ -266,24 +254,8 @@ GYRE_INLINE void interleave(const BFloat* a, const BFloat* b, int64_t n, uint32_
     call;                                 \
   } else {                                \
     using T = BFloat;                     \
-    using E = BFloat;                     \
+    using E = Bf16Tile;                   \
     call;                                 \
   }
-#else
-#define GYRE_WITH_TYPES(type, tile, call) \
-  if (type == Element::F64) {             \
-    using T = double;                     \
-    using E = double;                     \
-    call;                                 \
-  } else if (type == Element::F32) {      \
-    using T = float;                      \
-    using E = float;                      \
-    call;                                 \
-  } else {                                \
-    using T = BFloat;                     \
-    using E = float;                      \
-    call;                                 \
-  }
-#endif
 
 }  // namespace gyre::attention::cpu::GYRE_ISA
