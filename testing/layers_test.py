@@ -11,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A module may include itself and the modules to its right.
-LAYERS = ["cli", "report", "bench", "study", "verify", "evaluate", "train", "data", "model",
+LAYERS = ["cli", "report", "bench", "study", "verify", "analyze", "evaluate", "train", "data", "model",
           "attention", "inspect", "position", "tensor", "base"]
 SCHEME_FREE = {"attention", "model", "train", "evaluate", "study", "data"}
 MAX_LINES = 400

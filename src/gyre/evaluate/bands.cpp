@@ -1,7 +1,5 @@
 #include "gyre/evaluate/bands.h"
 
-#include "gyre/evaluate/band_content.h"
-
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -14,6 +12,8 @@ namespace {
 
 constexpr double kSuppressedTurns = 0.05;                 // claim L30, equations of docs/eval.md
 constexpr double kGatheredFrom = 1.8, kGatheredTo = 2.4;  // around 2 and 2.2 x the training length
+constexpr int64_t kEveryDistance = 4096, kDenseDistances = 1024;
+constexpr double kPerOctave = 150.0;
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
@@ -25,14 +25,14 @@ struct Extent {
   double range() const { return high - low; }
 };
 
-/// Range of C_m over distances 0 .. length - 1, [head][pair].
-PerLayer ranges(const LayerBands& bands, int64_t length) {
+/// Range of C_m over the distances, [head][pair].
+PerLayer ranges(const LayerBands& bands, const std::vector<int64_t>& distances) {
   PerLayer out;
   for (size_t h = 0; h < bands.n_heads(); ++h) {
     auto& row = out.emplace_back();
     for (size_t m = 0; m < bands.content[h].size(); ++m) {
       Extent extent;
-      for (int64_t distance = 0; distance < length; ++distance) {
+      for (const int64_t distance : distances) {
         extent.add(bands.contribution(h, m, static_cast<double>(distance)));
       }
       row.push_back(extent.range());
@@ -96,21 +96,21 @@ std::vector<double> sum_over_layers(const PerLayer& contribution) {
 }
 
 /// Wavelength of band m where its range is largest over layers and heads.
-double strongest_wavelength(const std::vector<LayerBands>& layers,
+double strongest_wavelength(const std::vector<LayerUse>& layers,
                             const std::vector<PerLayer>& head_ranges, size_t m) {
   double best = -1.0, theta = 0.0;
   for (size_t n = 0; n < layers.size(); ++n) {
-    for (size_t h = 0; h < layers[n].n_heads(); ++h) {
+    for (size_t h = 0; h < layers[n].bands.n_heads(); ++h) {
       if (head_ranges[n][h][m] > best) {
         best = head_ranges[n][h][m];
-        theta = layers[n].theta[h][m];
+        theta = layers[n].bands.theta[h][m];
       }
     }
   }
   return position::wavelength_tokens(theta);
 }
 
-void find_dominant(BandReport& out, const std::vector<LayerBands>& layers,
+void find_dominant(BandReport& out, const std::vector<LayerUse>& layers,
                    const std::vector<PerLayer>& head_ranges, int64_t train_length) {
   const std::vector<double> sum = sum_over_layers(out.contribution);
   const auto first = std::max_element(sum.begin(), sum.end());
@@ -134,8 +134,9 @@ void find_dominant(BandReport& out, const std::vector<LayerBands>& layers,
   out.effective_bands = std::exp(out.entropy);
 }
 
-void add_curves(BandReport& out, const std::vector<LayerBands>& layers, size_t dominant) {
-  for (const LayerBands& layer : layers) {
+void add_curves(BandReport& out, const std::vector<LayerUse>& layers, size_t dominant) {
+  for (const LayerUse& use : layers) {
+    const LayerBands& layer = use.bands;
     auto& first = out.curve_dominant.emplace_back();
     auto& rest = out.curve_others.emplace_back();
     const auto heads = static_cast<double>(layer.n_heads());
@@ -152,14 +153,14 @@ void add_curves(BandReport& out, const std::vector<LayerBands>& layers, size_t d
   }
 }
 
-double cancellation(const std::vector<LayerBands>& layers, const std::vector<PerLayer>& head_ranges,
-                    size_t dominant, int64_t length) {
+double cancellation(const std::vector<LayerUse>& layers, const std::vector<PerLayer>& head_ranges,
+                    size_t dominant, const std::vector<int64_t>& distances) {
   double of_sum = 0.0, sum_of = 0.0;
   for (size_t n = 0; n < layers.size(); ++n) {
-    for (size_t h = 0; h < layers[n].n_heads(); ++h) {
+    for (size_t h = 0; h < layers[n].bands.n_heads(); ++h) {
       Extent extent;
-      for (int64_t distance = 0; distance < length; ++distance) {
-        extent.add(layers[n].others(h, dominant, static_cast<double>(distance)));
+      for (const int64_t distance : distances) {
+        extent.add(layers[n].bands.others(h, dominant, static_cast<double>(distance)));
       }
       of_sum += extent.range();
       for (size_t m = 0; m < head_ranges[n][h].size(); ++m) {
@@ -183,6 +184,51 @@ bool rotates(const std::vector<Frequencies>& inv_freq) {
 
 }  // namespace
 
+std::vector<int64_t> range_distances(int64_t length) {
+  std::vector<int64_t> out;
+  const int64_t dense = length <= kEveryDistance ? length : kDenseDistances;
+  for (int64_t distance = 0; distance < dense; ++distance) {
+    out.push_back(distance);
+  }
+  double x = static_cast<double>(dense);
+  for (; dense < length && x < static_cast<double>(length - 1); x *= std::exp2(1.0 / kPerOctave)) {
+    out.push_back(std::llround(x));
+  }
+  if (dense < length) {
+    out.push_back(length - 1);
+  }
+  return out;
+}
+
+std::optional<BandReport> report_bands(const std::vector<LayerUse>& layers, int64_t n_pairs,
+                                       const std::vector<Frequencies>& inv_freq,
+                                       int64_t train_length) {
+  if (!rotates(inv_freq)) {
+    return std::nullopt;
+  }
+  BandReport out;
+  const std::vector<int64_t> distances = range_distances(train_length);
+  std::vector<PerLayer> head_ranges;
+  for (size_t n = 0; n < layers.size(); ++n) {
+    out.q_norm_heads.push_back(layers[n].q_norm_heads);
+    out.k_norm_heads.push_back(layers[n].k_norm_heads);
+    out.q_norm.push_back(mean_over_rows(out.q_norm_heads.back()));
+    out.k_norm.push_back(mean_over_rows(out.k_norm_heads.back()));
+    out.wavelength.push_back(mean_wavelengths(inv_freq[n], n_pairs));
+    head_ranges.push_back(ranges(layers[n].bands, distances));
+    out.contribution.push_back(mean_over_rows(head_ranges.back()));
+  }
+  classify_pairs(out, inv_freq, n_pairs, train_length);
+  find_dominant(out, layers, head_ranges, train_length);
+  if (out.dominant) {
+    const auto band = static_cast<size_t>(out.dominant->band);
+    out.distance = log_grid(4 * train_length);
+    add_curves(out, layers, band);
+    out.cancellation = cancellation(layers, head_ranges, band, distances);
+  }
+  return out;
+}
+
 std::optional<BandReport> analyze_bands(const model::Capture& capture,
                                         const position::PositionPlan& plan,
                                         const std::vector<Frequencies>& inv_freq,
@@ -191,29 +237,13 @@ std::optional<BandReport> analyze_bands(const model::Capture& capture,
     return std::nullopt;
   }
   const c10::NoGradGuard no_grad;
-  BandReport out;
-  std::vector<LayerBands> layers;
-  std::vector<PerLayer> head_ranges;
+  std::vector<LayerUse> layers;
   for (size_t n = 0; n < plan.layers.size(); ++n) {
     const Channels q = channels(capture.q[n], plan), k = channels(capture.k[n], plan);
-    out.q_norm_heads.push_back(chunk_norms(q));
-    out.k_norm_heads.push_back(chunk_norms(k));
-    out.q_norm.push_back(mean_over_rows(out.q_norm_heads.back()));
-    out.k_norm.push_back(mean_over_rows(out.k_norm_heads.back()));
-    out.wavelength.push_back(mean_wavelengths(inv_freq[n], plan.n_pairs()));
-    layers.push_back(layer_bands(q, k, plan, plan.layers[n], inv_freq[n]));
-    head_ranges.push_back(ranges(layers.back(), train_length));
-    out.contribution.push_back(mean_over_rows(head_ranges.back()));
+    layers.push_back(
+        {chunk_norms(q), chunk_norms(k), layer_bands(q, k, plan, plan.layers[n], inv_freq[n])});
   }
-  classify_pairs(out, inv_freq, plan.n_pairs(), train_length);
-  find_dominant(out, layers, head_ranges, train_length);
-  if (out.dominant) {
-    const auto band = static_cast<size_t>(out.dominant->band);
-    out.distance = log_grid(4 * train_length);
-    add_curves(out, layers, band);
-    out.cancellation = cancellation(layers, head_ranges, band, train_length);
-  }
-  return out;
+  return report_bands(layers, plan.n_pairs(), inv_freq, train_length);
 }
 
 }  // namespace gyre::evaluate

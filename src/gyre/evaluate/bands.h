@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "gyre/evaluate/band_content.h"
 #include "gyre/model/transformer.h"
 #include "gyre/position/plan.h"
 
@@ -38,6 +39,21 @@ struct BandReport {
   PerLayer curve_dominant, curve_others;  // [layer][distance] mean over heads, logits
 };
 
+/// What is kept of one layer's queries and keys.
+struct LayerUse {
+  PerLayer q_norm_heads, k_norm_heads;  // [head][pair]
+  LayerBands bands;
+};
+
+/// Distances at which ranges over 0 .. length - 1 are taken: every one up to 4096, beyond that
+/// every one up to 1024 and then 150 per octave.
+std::vector<int64_t> range_distances(int64_t length);
+
+/// The report from what was kept of each layer; nullopt when nothing rotates.
+std::optional<BandReport> report_bands(const std::vector<LayerUse>& layers, int64_t n_pairs,
+                                       const std::vector<Frequencies>& inv_freq,
+                                       int64_t train_length);
+
 /// C_m(delta) = scale Re(A_m e^{i delta theta_m}) with A_m = mean over captured pairs i >= j of one
 /// window of z_q,m(i) conj(z_k,m(j)): what the band adds to a logit by distance alone, content
 /// averaged out. scale = amplitude^2 logit_scale / sqrt(D).
@@ -45,8 +61,9 @@ struct BandReport {
 /// capture   queries and keys per layer, before the rotation
 /// inv_freq  [layer][group][pair] in force (learned factors included)
 /// returns   nullopt when nothing rotates
-std::optional<BandReport> analyze_bands(
-    const model::Capture& capture, const position::PositionPlan& plan,
-    const std::vector<std::vector<std::vector<double>>>& inv_freq, int64_t train_length);
+std::optional<BandReport> analyze_bands(const model::Capture& capture,
+                                        const position::PositionPlan& plan,
+                                        const std::vector<Frequencies>& inv_freq,
+                                        int64_t train_length);
 
 }  // namespace gyre::evaluate

@@ -50,12 +50,23 @@ struct Axis {
   bool reversed = false;
 };
 
+/// A map of values in rows and columns, drawn under the traces; the first row lies at y = 0.
+struct Heat {
+  std::vector<std::vector<double>> z;          // [row][column]; NaN = left blank
+  std::vector<std::vector<std::string>> text;  // per cell, in the hover label; or empty
+  std::string value;                           // what z is, in the hover label
+  std::optional<double> lo, hi;                // ends of the colour scale
+  bool diverging = false;                      // two colours that meet in the middle of lo, hi
+};
+
 struct Panel {
   std::string title;
   Axis x, y;
   std::vector<Trace> traces;
   std::vector<Marker> markers;
   int height = 320;  // px
+  std::optional<Heat> heat;
+  bool exports = false;  // buttons that save the panel as PNG and SVG
 };
 
 struct Key {

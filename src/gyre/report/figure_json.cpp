@@ -60,6 +60,21 @@ Json trace_json(const Trace& trace) {
   return out;
 }
 
+Json heat_json(const Heat& heat) {
+  Json z = Json::array();
+  for (const std::vector<double>& row : heat.z) {
+    z.push_back(numbers(row));
+  }
+  Json out = {{"z", z}, {"value", heat.value}, {"diverging", heat.diverging}};
+  if (!heat.text.empty()) {
+    out["text"] = heat.text;
+  }
+  if (heat.lo && heat.hi) {
+    out["range"] = {*heat.lo, *heat.hi};
+  }
+  return out;
+}
+
 Json panel_json(const Figure& figure, size_t index) {
   const Panel& panel = figure.panels[index];
   Json out = {{"plot", "plot-" + figure.id + "-" + std::to_string(index)}};
@@ -77,6 +92,12 @@ Json panel_json(const Figure& figure, size_t index) {
                               {"below", marker.below},
                               {"dash", marker.dash}});
   }
+  if (panel.heat) {
+    out["heat"] = heat_json(*panel.heat);
+  }
+  if (panel.exports) {
+    out["exports"] = true;
+  }
   return out;
 }
 
@@ -90,7 +111,9 @@ std::string figures_json(const std::vector<const Figure*>& figures) {
     }
   }
   std::string out;
-  for (const char c : panels.dump()) {
+  // Token texts of other people's models may hold bytes that are no UTF-8.
+  const std::string json = panels.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const char c : json) {
     out += c == '<' ? "\\u003c" : std::string(1, c);
   }
   return out;

@@ -168,7 +168,7 @@ std::string Table::html() const {
   const std::string label = " aria-labelledby=\"table-" + id_ + "\"";
   std::string out = "<p class=\"table-title\" id=\"table-" + id_ + "\">" + title_ + "</p>\n";
   out += "<div class=\"table-wrap\" tabindex=\"0\" role=\"group\"" + label + "><table" + label +
-         ">\n<thead><tr>";
+         (sortable_ ? " class=\"sortable\"" : "") + ">\n<thead><tr>";
   for (size_t i = 0; i < titles_.size(); ++i) {
     out += "<th scope=\"col\"" + align(i) + ">" + titles_[i] + "</th>";
   }

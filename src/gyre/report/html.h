@@ -43,6 +43,8 @@ class Table {
       : id_(std::move(id)), title_(std::move(title_html)) {}
   void column(std::string title_html, Align align = Align::Left);
   void row(std::vector<std::string> cells_html, std::string_view row_class = "");
+  /// Clicking a column's title sorts by it.
+  void sortable() { sortable_ = true; }
   bool empty() const { return rows_.empty(); }
   std::string html() const;
 
@@ -56,6 +58,7 @@ class Table {
   std::vector<std::string> titles_;
   std::vector<Align> aligns_;
   std::vector<Row> rows_;
+  bool sortable_ = false;
 };
 
 /// <ul> of escaped sentences.

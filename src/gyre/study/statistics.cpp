@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "gyre/base/rng.h"
-#include "gyre/study/distributions.h"
+#include "gyre/base/distributions.h"
 
 namespace gyre::study {
 namespace {

@@ -1,12 +1,12 @@
 // Expected values: SciPy 1.x (scipy.stats.t, nct, binom; scipy.special.betainc), an independent
 // implementation, and printed tables where named.
-#include "gyre/study/distributions.h"
+#include "gyre/base/distributions.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace gyre::study {
+namespace gyre {
 namespace {
 
 TEST(Distributions, IncompleteBetaOnBothSidesOfItsSwitch) {
@@ -51,4 +51,4 @@ TEST(Distributions, FairCoin) {
 }
 
 }  // namespace
-}  // namespace gyre::study
+}  // namespace gyre

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gyre::study {
+namespace gyre {
 
 double normal_cdf(double z);
 
@@ -24,4 +24,4 @@ double paired_t_power(double effect, int64_t n, double alpha);
 /// P(X <= k) for X ~ Binomial(n, 1/2).
 double fair_coin_cdf(int64_t k, int64_t n);
 
-}  // namespace gyre::study
+}  // namespace gyre

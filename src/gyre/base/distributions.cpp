@@ -1,11 +1,11 @@
-#include "gyre/study/distributions.h"
+#include "gyre/base/distributions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace gyre::study {
+namespace gyre {
 namespace {
 
 // Continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's
@@ -107,4 +107,4 @@ double fair_coin_cdf(int64_t k, int64_t n) {
   return std::min(sum, 1.0);
 }
 
-}  // namespace gyre::study
+}  // namespace gyre
