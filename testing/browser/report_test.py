@@ -33,7 +33,8 @@ return [...document.querySelectorAll(".plot")].map((plot) => {
   const svg = plot.querySelector("svg.main-svg");
   const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
   const marks = [...plot.querySelectorAll(".scatterlayer .trace path")]
-      .filter((path) => path.getTotalLength() > 0);
+      .filter((path) => path.getTotalLength() > 0)
+      .concat([...plot.querySelectorAll(".heatmaplayer image")]);
   return {figure: plot.closest("figure").id, plot: plot.id, width: box.width, height: box.height,
           marks: marks.length, label: plot.getAttribute("aria-label") || "",
           wide: box.width - plot.clientWidth};

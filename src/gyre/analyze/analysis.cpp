@@ -1,5 +1,7 @@
 #include "gyre/analyze/analysis.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -89,10 +89,18 @@ at::Tensor alphabet_row(const Rows& rows, int64_t body, uint64_t seed, uint64_t 
 at::Tensor random_ids(const std::vector<int64_t>& vocabulary, int64_t length, uint64_t seed,
                       std::string_view stream, uint64_t index) {
   Rng rng(seed, stream, index);
-  std::vector<int64_t> ids(static_cast<size_t>(length));
-  for (int64_t& id : ids) {
-    id = vocabulary[rng.below(vocabulary.size())];
+  const auto T = static_cast<size_t>(length);
+  std::vector<int64_t> ids = vocabulary;
+  const bool enough = T <= ids.size();
+  ids.resize(std::max(T, ids.size()));
+  for (size_t i = 0; i < T; ++i) {
+    if (enough) {  // Fisher-Yates
+      std::swap(ids[i], ids[i + rng.below(ids.size() - i)]);
+    } else {
+      ids[i] = vocabulary[rng.below(vocabulary.size())];
+    }
   }
+  ids.resize(T);
   return at::tensor(ids, at::kLong);
 }
 

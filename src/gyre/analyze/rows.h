@@ -40,7 +40,7 @@ struct Rows {
 Rows make_rows(const Subject& subject, const std::vector<Text>& texts,
                const AnalyzeOptions& options);
 
-/// Random ids of `vocabulary`, [T] int64, all from the stream (seed, name, index).
+/// Random ids, [T] int64, from the stream (seed, name, index): each once while there are enough.
 at::Tensor random_ids(const std::vector<int64_t>& vocabulary, int64_t length, uint64_t seed,
                       std::string_view stream, uint64_t index);
 

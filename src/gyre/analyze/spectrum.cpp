@@ -221,10 +221,11 @@ Spectrum measure_spectrum(const Subject& subject, const Rows& rows, const Analyz
   const at::Tensor targets = rows.tokens.narrow(0, 0, 1).narrow(1, 1, T);
   TracedAttention attention(subject.model);
   const c10::AutoGradMode with_grad(true);
-  const at::Tensor hidden = subject.model.hidden(
-      tokens, {.attend = [&](int64_t n, const auto& q, const auto& k, const auto& v) {
-        return attention(n, q, k, v);
-      }});
+  const auto attend = [&](int64_t n, at::Tensor& q, at::Tensor& k, at::Tensor& v) {
+    v = attention(n, q, k, v);
+    q = at::Tensor();
+  };
+  const at::Tensor hidden = subject.model.hidden(tokens, {.tap = attend});
   const at::Tensor log_p = subject.model.project(hidden).log_softmax(-1);
   const at::Tensor loss = -log_p.gather(-1, targets.unsqueeze(-1)).mean();
   std::vector<at::Tensor> leaves;

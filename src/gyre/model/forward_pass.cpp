@@ -119,6 +119,11 @@ at::Tensor ForwardPass::attend_apart(const at::Tensor& qkv_BTF, int64_t n) {
   if (pass_.tap != nullptr) {
     pass_.tap(n, q, k, v);
   }
+  if (!q.defined()) {  // the tap attended
+    TORCH_CHECK_VALUE(pass_.cache == nullptr,
+                      "transformer: a tap that attends itself does not go with a cache");
+    return v.transpose(1, 2).flatten(2);
+  }
   const auto i = static_cast<size_t>(n);
   attention::Rotation rotation = rotations_[i];
   at::Tensor first_key = pass_.first_key;

@@ -18,8 +18,8 @@
 
 namespace gyre::model {
 
-/// Sees queries, keys and values of layer n, [B, H, T, D] and [B, G, T, D], before the rotation and
-/// after QK-norm; may put others in their place.
+/// Sees q, k, v of layer n, [B, H, T, D] and [B, G, T, D], after QK-norm, before the rotation; may
+/// replace them, or attend itself: then it leaves q undefined and in v the result, [B, H, T, D].
 using Tap = std::function<void(int64_t n, at::Tensor& q, at::Tensor& k, at::Tensor& v)>;
 
 /// A tap that keeps queries and keys of each layer.
