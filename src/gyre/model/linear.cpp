@@ -1,6 +1,5 @@
 #include "gyre/model/linear.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
@@ -13,6 +12,7 @@
 
 #include "gyre/model/activation.h"
 #include "gyre/model/cpu/weight_gradient.h"
+#include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
@@ -52,9 +52,9 @@ void run(const cpu::WeightGradientTable& kernels, const cpu::WeightGradient& who
     part.dy = whole.dy + m * whole.N;
     part.x = whole.x + m * whole.K;
     part.fresh = whole.fresh && m == 0;
-    at::parallel_for(0, n_panels, 1,
-                     [&](int64_t begin, int64_t end) { kernels.pack(part, begin, end); });
-    at::parallel_for(0, n_tiles, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(0, n_panels, 1,
+                 [&](int64_t begin, int64_t end) { kernels.pack(part, begin, end); });
+    parallel_for(0, n_tiles, 1, [&](int64_t begin, int64_t end) {
       std::vector<uint32_t> scratch(cpu::kGradientRows * cpu::kGradientTiles * cpu::kGradientDepth /
                                     2);
       kernels.tiles(part, scratch.data(), begin, end);
