@@ -126,6 +126,7 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
     ctx->save_for_backward({sum.defined() ? sum : x, weight, mean, rstd});
     ctx->saved_data["types"] = static_cast<int64_t>(types);
     ctx->saved_data["bias"] = bias.defined();
+    ctx->saved_data["eps"] = norm.eps;
     return sum.defined() ? variable_list{n, sum} : variable_list{n};
   }
 
@@ -169,7 +170,8 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
                                    .y_outer = rows.outer,
                                    .y_inner = rows.inner,
                                    .C = C,
-                                   .block = 0};
+                                   .block = 0,
+                                   .eps = ctx->saved_data["eps"].toDouble()};
     GYRE_WORK("gyre::norm_backward", 0.0, y.nbytes() + dn.nbytes() + added_bytes(dx, dy, ddelta));
     const auto kernel = norm_kernels().backward[ctx->saved_data["types"].toInt()];
     parallel_for(0, n_blocks, 1, [&](int64_t first, int64_t last) {
