@@ -38,11 +38,10 @@ void time_case(const InferCase& one, OurInference& ours, Server* peer, const Inf
     sides.push_back({"transformers", [&] { return peer->step_ms(case_words(one)); }, {}});
   }
   interleave(sides, shape.steps);
-  const std::string title = one.kind == "prefill"
-                                ? str("prefill of ", one.length, " tokens")
-                                : str("one token after ", one.length);
-  Row row = time_row(title + ", " + shape.dtype, peer == nullptr ? "" : "transformers",
-                     sides[0].ms, peer == nullptr ? std::vector<double>{} : sides[1].ms);
+  const std::string title = one.kind == "prefill" ? str("prefill of ", one.length, " tokens")
+                                                  : str("one token after ", one.length);
+  Row row = time_row(title + ", " + shape.dtype, peer == nullptr ? "" : "transformers", sides[0].ms,
+                     peer == nullptr ? std::vector<double>{} : sides[1].ms);
   row.series = one.kind;
   row.x = static_cast<double>(one.length);
   record.rows.push_back(std::move(row));

@@ -66,7 +66,7 @@ struct AttentionShape {
 };
 
 struct InferShape {
-  std::string model;                    // checkpoint: folder, .gguf file or run
+  std::string model;  // checkpoint: folder, .gguf file or run
   std::vector<int64_t> lengths = {512};
   int64_t new_tokens = 32;
   std::string dtype = "bf16";

@@ -39,8 +39,8 @@ std::string case_words(const InferCase& one) {
 
 OurInference::OurInference(const InferShape& shape)
     : n_new_(shape.new_tokens),
-      any_(train::load_any_model(
-          shape.model, {.dtype = shape.dtype == "bf16" ? at::kBFloat16 : at::kFloat})) {}
+      any_(train::load_any_model(shape.model,
+                                 {.dtype = shape.dtype == "bf16" ? at::kBFloat16 : at::kFloat})) {}
 
 double OurInference::timed_ms(const InferCase& one) {
   const std::vector<int64_t> tokens = random_tokens(one.length, any_.model.config().vocab);
