@@ -5,12 +5,14 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "gyre/attention/cpu/attend.h"
+#include "gyre/attention/cpu/decode.h"
 #include "gyre/attention/cuda/attend.h"
 #include "gyre/attention/gauge.h"
 #include "gyre/tensor/work.h"
@@ -194,6 +196,8 @@ void check_layer(const at::Tensor& q, const position::LayerPlan& layer) {
   const auto n_slopes = static_cast<int64_t>(layer.slopes.size());
   TORCH_CHECK_VALUE(n_slopes == 0 || n_slopes == q.size(1), "attention: ", n_slopes, " slopes for ",
                     q.size(1), " query heads");
+  TORCH_CHECK_VALUE(layer.score_cap >= 0.0, "attention: the cap of scores must be positive, or 0 ",
+                    "for none, got ", layer.score_cap);
   const position::MaskSpec& mask = layer.mask;
   TORCH_CHECK_VALUE(mask.window >= 0 && mask.dilation >= 1 && mask.n_global >= 0,
                     "attention: mask has window ", mask.window, ", dilation ", mask.dilation,
@@ -254,6 +258,7 @@ c10::intrusive_ptr<Plan> plan_of(const Views& x, const Rotation& rotation,
   call.mask = layer.mask;
   call.slopes = layer.slopes;
   call.scale = layer.logit_scale / std::sqrt(static_cast<double>(x.q.size(3)));
+  call.cap = layer.score_cap;
   plan->learned = rotation.theta.defined() && rotation.theta.requires_grad();
   return plan;
 }
@@ -266,6 +271,18 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
   const auto plan = plan_of({q, k, v}, rotation, layer, first_key);
   if (q.is_cuda()) {
     return cuda::attend(q, k, v, rotation, layer, first_key);
+  }
+  if (!c10::GradMode::is_enabled()) {
+    cpu::Call call = plan->call;
+    call.q = dense_rows(q);
+    call.k = dense_rows(k);
+    call.v = dense_rows(v);
+    if (cpu::decodes(call)) {
+      at::Tensor out = token_major(q);
+      GYRE_WORK("gyre::decode", flops_of(call, 2), bytes_of(call, 2, 2));
+      cpu::decode(call, out);
+      return out;
+    }
   }
   return Attend::apply(dense_rows(q), dense_rows(k), dense_rows(v), or_empty(rotation.theta), plan);
 }

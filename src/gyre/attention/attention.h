@@ -12,13 +12,13 @@
 
 namespace gyre::attention {
 
-/// softmax(scale * (R_i q_i).(R_j k_j) - slope_h (i - j), over visible j) v_j
+/// softmax(cap(scale * (R_i q_i).(R_j k_j)) - slope_h (i - j), over visible j) v_j
 ///
 /// q          [B, H, T, D] float64, float32 or bfloat16, before the rotation
 /// k, v       [B, G, S, D], H a multiple of G; S >= T: query t has index S - T + t among the keys
 ///            (continuation from a cache); S == T when the rotation is not the identity
 /// rotation   of q and k, table of T rows; Rotation{} = they are rotated already, or never
-/// layer      slopes, mask and logit_scale; its frequencies are not used here
+/// layer      slopes, mask, logit_scale and score_cap; its frequencies are not used here
 /// first_key  [B, T] int64 or undefined: query t sees no key before this one. A document of a
 /// packed
 ///            row begins at its first token's index; a padded row begins at its first real one.

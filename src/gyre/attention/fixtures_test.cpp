@@ -12,6 +12,7 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tanh.h>
 #include <ATen/ops/tensor.h>
 
 #include <cmath>
@@ -122,8 +123,11 @@ at::Tensor composite_attention(const at::Tensor& q, const at::Tensor& k, const a
   const at::Tensor keys = k.repeat_interleave(repeats, 1), values = v.repeat_interleave(repeats, 1);
   const double scale = layer.logit_scale / std::sqrt(static_cast<double>(q.size(3)));
   const at::Tensor bias = dense_bias(q.size(1), q.size(2), k.size(2), layer).to(q.scalar_type());
-  const at::Tensor scores = at::matmul(q, keys.transpose(2, 3)) * scale + bias;
-  return at::matmul(at::softmax(scores, 3), values);
+  at::Tensor scores = at::matmul(q, keys.transpose(2, 3)) * scale;
+  if (layer.score_cap != 0.0) {
+    scores = at::tanh(scores / layer.score_cap) * layer.score_cap;
+  }
+  return at::matmul(at::softmax(scores + bias, 3), values);
 }
 
 at::Tensor torch_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

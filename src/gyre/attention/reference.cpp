@@ -45,6 +45,19 @@ struct Problem {
         in.layer.query_growth == 0.0 ? 1.0 : 1.0 + in.layer.query_growth * std::log(1.0 + step);
     return growth * in.layer.logit_scale / std::sqrt(static_cast<double>(in.q.head_dim));
   }
+  double capped(double score) const {
+    const double cap = in.layer.score_cap;
+    return cap == 0.0 ? score : cap * std::tanh(score / cap);
+  }
+  // Derivative of capped() by the score that it was made of.
+  double cap_slope(double capped_score) const {
+    const double cap = in.layer.score_cap;
+    return cap == 0.0 ? 1.0 : 1.0 - capped_score * capped_score / (cap * cap);
+  }
+  double bias(int64_t h, int64_t i, int64_t j) const {
+    const double slope = in.layer.slopes.empty() ? 0.0 : in.layer.slopes[static_cast<size_t>(h)];
+    return -slope * static_cast<double>(row(i) - j);
+  }
   // Factor on pair m's part of the score at a distance.
   double decay(int64_t m, double tokens) const {
     return in.layer.decay.empty() ? 1.0
@@ -91,8 +104,7 @@ struct Problem {
     for (int64_t d = 2 * n_pairs; d < in.q.head_dim; ++d) {
       dot += in.q.at(b, h, i, d) * in.k.at(b, g, j, d);
     }
-    const double slope = in.layer.slopes.empty() ? 0.0 : in.layer.slopes[static_cast<size_t>(h)];
-    return scale(i) * dot - slope * static_cast<double>(row(i) - j);
+    return capped(scale(i) * dot) + bias(h, i, j);
   }
 
   // Softmax row of query i over all keys; 0 where the mask hides one.
@@ -159,7 +171,9 @@ void add_row_gradient(const Problem& p, const ReferenceTensor& weight, int64_t b
   }
   for (int64_t j = 0; j < n_keys; ++j) {
     const auto key = static_cast<size_t>(j);
-    add_score_gradient(p, b, h, i, j, alpha[key] * (d_alpha[key] - mean), out);
+    const double slope =
+        alpha[key] == 0.0 ? 0.0 : p.cap_slope(p.score(b, h, i, j) - p.bias(h, i, j));
+    add_score_gradient(p, b, h, i, j, alpha[key] * (d_alpha[key] - mean) * slope, out);
   }
 }
 

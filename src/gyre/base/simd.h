@@ -185,6 +185,29 @@ GYRE_INLINE Floats exp2_of(Floats x) {
   return x < -125.0F ? Floats{} : scaled;
 #endif
 }
+/// tanh: a few units in the last place.
+GYRE_INLINE Floats tanh_of(Floats x) {
+  const Floats size = x < Floats{} ? -x : x, z = x * x;
+  // Odd polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel; its terms fit tanh on [0, 0.625]
+  // (Moshier, Cephes, tanhf).
+  Floats y = splat(-5.70498872745e-3F);
+  y = y * z + 2.06390887954e-2F;
+  y = y * z - 5.37397155531e-2F;
+  y = y * z + 1.33314422036e-1F;
+  y = y * z - 3.33332819422e-1F;
+  const Floats near = x + x * z * y;
+  const Floats capped = size > 40.0F ? splat(40.0F) : size;
+  const Floats far = 1.0F - 2.0F / (exp2_of(capped * 2.88539008F) + 1.0F);
+  return size < 0.625F ? near : (x < Floats{} ? -far : far);
+}
+GYRE_INLINE Vec<double> tanh_of(Vec<double> x) {
+  Vec<double> out;
+  for (int i = 0; i < kLanes; ++i) {
+    out[i] = __builtin_tanh(x[i]);
+  }
+  return out;
+}
+
 /// For exact work, not for speed.
 GYRE_INLINE Vec<double> exp2_of(Vec<double> x) {
   Vec<double> out;

@@ -13,6 +13,7 @@
 #include "gyre/report/verify_page.h"
 #include "gyre/train/run_dir.h"
 #include "gyre/verify/battery_json.h"
+#include "gyre/verify/model_checks.h"
 
 namespace gyre::cli {
 namespace {
@@ -55,11 +56,7 @@ void check_usage(const VerifyVerb& verb) {
   if (!verb.scheme.empty() && !verb.model.empty()) {
     throw Error(Code::Usage, "verify: give --scheme or --model, not both");
   }
-  if (!verb.model.empty() && (!verb.fault.empty() || verb.faults)) {
-    throw Error(Code::Usage,
-                "verify: faults are put into gyre's operations, not into a model; "
-                "leave out --model");
-  }
+
   if (verb.faults && (!verb.fault.empty() || !verb.scheme.empty())) {
     throw Error(Code::Usage, "verify: --faults runs every fault over the whole battery; leave out ",
                 verb.fault.empty() ? "--scheme" : "--fault");
@@ -76,13 +73,22 @@ verify::Verification verified(const VerifyVerb& verb) {
   verify::Verification v;
   v.fault = verb.fault;
   std::unique_ptr<Progress> progress;
-  const verify::Subject subject =
-      verb.fault.empty() ? verify::sound_subject() : verify::faulty_subject(verb.fault);
+  const verify::Subject subject = verb.fault.empty() || !verb.model.empty()
+                                      ? verify::sound_subject()
+                                      : verify::faulty_subject(verb.fault);
   if (!verb.model.empty()) {
     v.subject = "model " + verb.model;
     const train::Run run = train::load_run(verb.model);
     const auto plan = train::plan_at_length(run.manifest, verb.tokens);
-    v.checks = verify::check_model(run.model.with_plan(plan), verb.tokens);
+    const model::Transformer model = run.model.with_plan(plan);
+    v.checks =
+        verify::check_model(model, verb.tokens,
+                            verb.fault.empty() ? verify::sound_cache_use()
+                                               : verify::faulty_cache_use(verb.fault, model));
+    if (verb.faults) {
+      v.faults = verify::run_cache_faults(model, verb.tokens);
+    }
+    return v;
   } else if (!verb.scheme.empty()) {
     v.subject = "scheme " + verb.scheme;
     v.checks = verify::check_scheme(subject, verb.scheme);
@@ -108,6 +114,10 @@ int list_checks() {
   }
   std::cout << "\nFaults for --fault:\n";
   for (const verify::Fault& fault : verify::faults()) {
+    std::cout << fault.name << "\n  " << fault.summary << '\n';
+  }
+  std::cout << "\nFaults for --fault with --model:\n";
+  for (const verify::CacheFault& fault : verify::cache_faults()) {
     std::cout << fault.name << "\n  " << fault.summary << '\n';
   }
   return 0;

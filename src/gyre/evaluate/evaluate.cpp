@@ -90,7 +90,7 @@ std::optional<BandReport> band_report(const train::Run& run, const data::Dataset
     rows.push_back(dataset.val->read(i * T, T));
   }
   model::Capture capture;
-  run.model.hidden(at::stack(rows).to(device_of(run.model)), nullptr, &capture);
+  run.model.hidden(at::stack(rows).to(device_of(run.model)), {.tap = capture.tap()});
   return analyze_bands(capture, run.model.plan(), run.model.current_inv_freq(), T);
 }
 

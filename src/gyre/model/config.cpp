@@ -34,6 +34,12 @@ void check(const ModelConfig& config) {
   if (!(config.init_std >= 0)) {
     throw Error(Code::Usage, "--init-std must be at least 0, got ", config.init_std);
   }
+  if (!(config.embedding_scale > 0)) {
+    throw Error(Code::Usage, "--embedding-scale must be positive, got ", config.embedding_scale);
+  }
+  if (!(config.logit_cap >= 0)) {
+    throw Error(Code::Usage, "--logit-cap must be positive, or 0 for none, got ", config.logit_cap);
+  }
   if (!(config.norm_eps > 0)) {
     throw Error(Code::Usage, "--norm-eps must be positive, got ", config.norm_eps);
   }

@@ -25,10 +25,14 @@ struct ModelConfig {
   Mlp mlp = Mlp::SwiGlu;
   position::PairLayout layout = position::PairLayout::Unstated;  // every preset states its own
   bool qk_norm = false;    // norm of q and k per head, before the rotation
+  bool post_norm = false;  // norms of what attention and MLP add, too (Gemma 2)
   bool bias = false;       // biases in linear layers
+  bool qkv_bias = false;   // a bias in the projection to q, k and v alone (Qwen 2)
   bool tied = true;        // output head = embedding
   double init_std = 0.02;  // of every matrix; 0 = 1 / sqrt(fan in); residual outputs / sqrt(2 N)
   double norm_eps = 1e-5;
+  double embedding_scale = 1.0;  // factor on embedded tokens (Gemma: sqrt of the width)
+  double logit_cap = 0.0;        // logits become cap * tanh(logit / cap); 0 = none
 
   template <class V>
   void fields(V& v) {
@@ -43,10 +47,14 @@ struct ModelConfig {
     v("mlp", mlp, "swiglu | geglu | gelu");
     v("layout", layout, "channels of a rotated pair: interleaved (0,1) or halves (0,D/2)");
     v("qk-norm", qk_norm, "normalise q and k per head before the rotation");
+    v("post-norm", post_norm, "norms of what attention and MLP add to the stream, too");
     v("bias", bias, "biases in linear layers");
+    v("qkv-bias", qkv_bias, "a bias in the projection to q, k and v alone");
     v("tied", tied, "output head shares the embedding");
     v("init-std", init_std, "standard deviation of initial weights; 0 = 1/sqrt(fan in)");
     v("norm-eps", norm_eps, "epsilon of the norms");
+    v("embedding-scale", embedding_scale, "factor on embedded tokens");
+    v("logit-cap", logit_cap, "logits become cap * tanh(logit / cap); 0 = none");
   }
 
   int64_t n_kv_heads() const { return kv_heads == 0 ? heads : kv_heads; }

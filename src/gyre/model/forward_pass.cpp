@@ -37,7 +37,7 @@ at::Tensor layer_theta(const Transformer& model, int64_t n) {
   if (layer.inv_freq.empty() || layer.inv_freq.front().empty()) {
     return {};
   }
-  const at::Tensor base = plan_theta(layer, model.parameters().front().value.device());
+  const at::Tensor base = plan_theta(layer, model.device());
   if (!model.has_parameter("alpha")) {
     return base;
   }
@@ -46,27 +46,26 @@ at::Tensor layer_theta(const Transformer& model, int64_t n) {
   return base * mine.to(at::kDouble).exp();
 }
 
-ForwardPass::ForwardPass(const Transformer& model, const at::Tensor& tokens, KvCache* cache,
-                         Capture* capture)
+ForwardPass::ForwardPass(const Transformer& model, const at::Tensor& tokens, const Pass& pass)
     : model_(model),
       tokens_(tokens),
-      cache_(cache),
-      capture_(capture),
+      pass_(pass),
       dtype_(model.compute_dtype()),
       B_(tokens.size(0)),
       T_(tokens.size(1)),
-      first_position_(cache == nullptr ? 0 : cache->length()) {}
+      first_position_(pass.cache == nullptr ? 0 : pass.cache->next_position()) {}
 
 LinearLayer ForwardPass::linear_layer(const std::string& name) const {
-  return {model_.parameter(name + ".weight").value,
-          model_.config().bias ? model_.parameter(name + ".bias").value : at::Tensor()};
+  const std::string bias = name + ".bias";
+  return {model_.weight(name + ".weight"),
+          model_.has_parameter(bias) ? model_.weight(bias) : at::Tensor()};
 }
 
 NormLayer ForwardPass::norm_layer(const std::string& name) const {
   const std::string bias = name + ".bias";
-  return {model_.parameter(name + ".weight").value,
-          model_.has_parameter(bias) ? model_.parameter(bias).value : at::Tensor(),
-          model_.config().norm, model_.config().norm_eps};
+  return {model_.weight(name + ".weight"),
+          model_.has_parameter(bias) ? model_.weight(bias) : at::Tensor(), model_.config().norm,
+          model_.config().norm_eps};
 }
 
 void ForwardPass::build_rotations() {
@@ -75,7 +74,7 @@ void ForwardPass::build_rotations() {
       at::arange(first_position_, first_position_ + T_, tokens_.options().dtype(at::kLong));
   const at::ScalarType table_dtype = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
   // Decayed keys that a cache keeps were made relative to the same origin in every call.
-  const auto origin = cache_ == nullptr ? std::nullopt : std::optional<int64_t>(0);
+  const auto origin = pass_.cache == nullptr ? std::nullopt : std::optional<int64_t>(0);
   for (size_t n = 0; n < plan.layers.size(); ++n) {
     size_t m = 0;
     while (m < n && !same_rotation(plan, n, m)) {
@@ -94,11 +93,13 @@ at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
   const int64_t H = config.heads, G = config.n_kv_heads();
   const auto i = static_cast<size_t>(n);
   const at::Tensor qkv_BTF = linear(x_BTC, linear_layer(prefix + "qkv"));
-  const bool apart = config.qk_norm || capture_ != nullptr || cache_ != nullptr;
-  const at::Tensor y_BTF =
-      apart ? attend_apart(qkv_BTF, n)
-            : attention::attend_packed(qkv_BTF, H, G, rotations_[i], model_.plan().layers[i]);
-  return linear(y_BTF, linear_layer(prefix + "out"));
+  const bool apart = config.qk_norm || pass_.tap != nullptr || pass_.cache != nullptr;
+  const at::Tensor y_BTF = apart
+                               ? attend_apart(qkv_BTF, n)
+                               : attention::attend_packed(qkv_BTF, H, G, rotations_[i],
+                                                          model_.plan().layers[i], pass_.first_key);
+  const at::Tensor out_BTC = linear(y_BTF, linear_layer(prefix + "out"));
+  return after_norm(out_BTC, str("blocks.", n, ".attention_post_norm"));
 }
 
 // With whatever wants queries and keys on their own: a norm, a capture, a cache.
@@ -115,18 +116,21 @@ at::Tensor ForwardPass::attend_apart(const at::Tensor& qkv_BTF, int64_t n) {
   q = q.transpose(1, 2);
   k = k.transpose(1, 2);
   at::Tensor v = parts[2].view({B_, T_, G, D}).transpose(1, 2);
-  if (capture_ != nullptr) {
-    capture_->q.push_back(q);
-    capture_->k.push_back(k);
+  if (pass_.tap != nullptr) {
+    pass_.tap(n, q, k, v);
   }
   const auto i = static_cast<size_t>(n);
   attention::Rotation rotation = rotations_[i];
-  if (cache_ != nullptr) {  // which keeps keys as they were rotated
+  at::Tensor first_key = pass_.first_key;
+  if (pass_.cache != nullptr) {  // which keeps keys as they were rotated
     std::tie(q, k) = attention::rotate(q, k, rotation);
-    std::tie(k, v) = cache_->append(n, k, v);
+    const KvCache::Held held = pass_.cache->append(n, k, v);
+    k = held.k;
+    v = held.v;
+    first_key = pass_.cache->first_key(held, T_);
     rotation = {};
   }
-  const at::Tensor y = attention::attend(q, k, v, rotation, model_.plan().layers[i]);
+  const at::Tensor y = attention::attend(q, k, v, rotation, model_.plan().layers[i], first_key);
   return y.transpose(1, 2).flatten(2);
 }
 
@@ -135,17 +139,23 @@ at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {
   const Mlp kind = model_.config().mlp;
   const char* first = kind == Mlp::Gelu ? "up" : "gate_up";
   const at::Tensor up_BTF = linear(x_BTC, linear_layer(prefix + first));
-  return activated_linear(up_BTF, kind, linear_layer(prefix + "down"));
+  const at::Tensor down_BTC = activated_linear(up_BTF, kind, linear_layer(prefix + "down"));
+  return after_norm(down_BTC, str("blocks.", n, ".mlp_post_norm"));
+}
+
+at::Tensor ForwardPass::after_norm(const at::Tensor& x_BTC, const std::string& name) const {
+  return model_.config().post_norm ? apply_norm(x_BTC, norm_layer(name), dtype_) : x_BTC;
 }
 
 at::Tensor ForwardPass::run() {
   build_rotations();
-  if (capture_ != nullptr) {
-    *capture_ = {};
-  }
   // The residual stream x stays in the master type; matmuls and attention use the compute type.
   // Each sum x + delta is made together with the norm that reads it.
-  at::Tensor x_BTC = at::embedding(model_.parameter("embedding.weight").value, tokens_);
+  at::Tensor x_BTC = at::embedding(model_.weight("embedding.weight"), tokens_);
+  x_BTC = x_BTC.to(dtype_ == at::kDouble ? at::kDouble : at::kFloat);
+  if (model_.config().embedding_scale != 1.0) {
+    x_BTC = x_BTC * model_.config().embedding_scale;
+  }
   at::Tensor delta_BTC;
   const auto add_and_norm = [&](const std::string& name) {
     const Normed out = add_norm(x_BTC, delta_BTC, norm_layer(name), dtype_);

@@ -18,7 +18,7 @@ at::Tensor layer_theta(const Transformer& model, int64_t n);
 
 class ForwardPass {
  public:
-  ForwardPass(const Transformer& model, const at::Tensor& tokens, KvCache* cache, Capture* capture);
+  ForwardPass(const Transformer& model, const at::Tensor& tokens, const Pass& pass);
   /// Hidden states after the final norm, [B, T, C] in the compute type.
   at::Tensor run();
 
@@ -28,12 +28,12 @@ class ForwardPass {
   at::Tensor attention(const at::Tensor& x_BTC, int64_t n);
   at::Tensor attend_apart(const at::Tensor& qkv_BTF, int64_t n);
   at::Tensor mlp(const at::Tensor& x_BTC, int64_t n) const;
+  at::Tensor after_norm(const at::Tensor& x_BTC, const std::string& name) const;
   void build_rotations();
 
   const Transformer& model_;
   const at::Tensor& tokens_;
-  KvCache* cache_;    // borrowed, may be null
-  Capture* capture_;  // borrowed, may be null
+  const Pass& pass_;
   at::ScalarType dtype_;
   int64_t B_, T_, first_position_;
   std::vector<attention::Rotation> rotations_;  // [N]; layers with equal frequencies share tensors

@@ -2,6 +2,7 @@
 #include "gyre/model/kv_cache.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
 
 #include "gyre/model/model_testing.h"
@@ -16,13 +17,79 @@ TEST(KvCache, ARolledBackCacheGoesOnLikeAFreshRun) {
     const Transformer model = make_model(small_config(), "rope", mask, at::kDouble);
     for (const int64_t kept : {9, 1, 12}) {
       KvCache cache(model.config().layers);
-      model.forward(prompt, &cache);
+      model.forward(prompt, {&cache});
       cache.truncate(kept);
       EXPECT_EQ(cache.length(), kept);
       const at::Tensor fresh = model.forward(at::cat({prompt.narrow(1, 0, kept), other}, 1));
-      EXPECT_LE(max_difference(model.forward(other, &cache), fresh.narrow(1, kept, 6)), 1e-12)
+      EXPECT_LE(max_difference(model.forward(other, {&cache}), fresh.narrow(1, kept, 6)), 1e-12)
           << mask << ", " << kept << " kept";
     }
+  }
+}
+
+// A ring against a cache that keeps everything, over several drops of old keys.
+TEST(KvCache, AWindowedCacheDropsWhatNoQuerySees) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor tokens = random_tokens(2, 60, 19, 5);
+  for (const char* mask : {"window:4", "window:4/full", "dilated:3x2", "chunk:5"}) {
+    const Transformer model = make_model(small_config(), "rope", mask, at::kDouble);
+    const at::Tensor whole = model.forward(tokens);
+    KvCache all(model.config().layers), ring(model.plan(), 3);
+    std::vector<at::Tensor> parts;
+    for (int64_t first = 0, n = 1; first < 60; first += n, n = 1 + (first * 7) % 11) {
+      n = std::min(n, 60 - first);
+      parts.push_back(model.forward(tokens.narrow(1, first, n), {&ring}));
+      model.forward(tokens.narrow(1, first, n), {&all});
+    }
+    EXPECT_LE(max_difference(at::cat(parts, 1), whole), 1e-12) << mask;
+    EXPECT_EQ(ring.length(), 60);
+    if (std::string(mask) == "window:4") {
+      EXPECT_LT(2 * ring.n_bytes(), all.n_bytes());
+    }
+  }
+}
+
+TEST(KvCache, AWindowedCacheGoesBackByItsSlackAndNoFurther) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor prompt = random_tokens(1, 40, 19, 5), next = random_tokens(1, 6, 19, 8);
+  const Transformer model = make_model(small_config(), "rope", "window:4", at::kDouble);
+  KvCache cache(model.plan(), 5);
+  for (int64_t t = 0; t < 40; ++t) {
+    model.forward(prompt.narrow(1, t, 1), {&cache});
+  }
+  KvCache copy = cache;
+  cache.truncate(35);
+  const at::Tensor fresh = model.forward(at::cat({prompt.narrow(1, 0, 35), next}, 1));
+  EXPECT_LE(max_difference(model.forward(next, {&cache}), fresh.narrow(1, 35, 6)), 1e-12);
+  EXPECT_EQ(copy.length(), 40);
+  try {
+    copy.truncate(20);
+    FAIL();
+  } catch (const c10::ValueError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("cannot go back to 20 tokens: a window needs the keys "
+                        "from 17 on"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(KvCache, PaddedRowsOfABatchGoOnLikeSingleOnes) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor tokens = random_tokens(2, 21, 19, 5);
+  for (const char* mask : {"full", "window:4", "window:4/full"}) {
+    const Transformer model = make_model(small_config(), "rope", mask, at::kDouble);
+    KvCache cache(model.plan(), 3);
+    cache.set_padding(at::tensor({0, 6}, at::kLong));
+    std::vector<at::Tensor> parts;
+    for (int64_t first = 0; first < 21; first += 3) {
+      parts.push_back(model.forward(tokens.narrow(1, first, 3), {&cache}));
+    }
+    const at::Tensor batch = at::cat(parts, 1);
+    const at::Tensor a = model.forward(tokens.narrow(0, 0, 1)),
+                     b = model.forward(tokens.narrow(0, 1, 1).narrow(1, 6, 15));
+    EXPECT_LE(max_difference(batch.narrow(0, 0, 1), a), 1e-12) << mask;
+    EXPECT_LE(max_difference(batch.narrow(0, 1, 1).narrow(1, 6, 15), b), 1e-12) << mask;
   }
 }
 
@@ -32,19 +99,19 @@ TEST(KvCache, GoesBackToNothing) {
   const at::Tensor tokens = random_tokens(1, 5, 19, 2);
   KvCache cache(model.config().layers);
   cache.truncate(0);
-  model.forward(random_tokens(1, 7, 19, 3), &cache);
+  model.forward(random_tokens(1, 7, 19, 3), {&cache});
   cache.truncate(0);
   EXPECT_EQ(cache.length(), 0);
-  EXPECT_LE(max_difference(model.forward(tokens, &cache), model.forward(tokens)), 1e-12);
+  EXPECT_LE(max_difference(model.forward(tokens, {&cache}), model.forward(tokens)), 1e-12);
 }
 
 TEST(KvCache, ACopyKeepsItsOwnTokens) {
   const c10::NoGradGuard no_grad;
   const Transformer model = make_model(small_config(), "rope", "full", at::kDouble);
   KvCache prefix(model.config().layers);
-  model.forward(random_tokens(1, 6, 19, 4), &prefix);
+  model.forward(random_tokens(1, 6, 19, 4), {&prefix});
   KvCache branch = prefix;
-  model.forward(random_tokens(1, 3, 19, 9), &branch);
+  model.forward(random_tokens(1, 3, 19, 9), {&branch});
   branch.truncate(2);
   EXPECT_EQ(prefix.length(), 6);
   EXPECT_EQ(branch.length(), 2);
@@ -54,7 +121,7 @@ TEST(KvCache, SaysWhatItHoldsWhenAskedForMore) {
   const c10::NoGradGuard no_grad;
   const Transformer model = make_model(small_config(), "rope");
   KvCache cache(model.config().layers);
-  model.forward(random_tokens(1, 4, 19, 4), &cache);
+  model.forward(random_tokens(1, 4, 19, 4), {&cache});
   for (const int64_t length : {5, -1}) {
     try {
       cache.truncate(length);
@@ -75,7 +142,7 @@ Transformer at_length(const Transformer& model, const std::string& scheme, int64
 
 std::string fault_of(const Transformer& model, const at::Tensor& tokens, KvCache& cache) {
   try {
-    model.forward(tokens, &cache);
+    model.forward(tokens, {&cache});
   } catch (const c10::ValueError& error) {
     return error.what_without_backtrace();
   }
@@ -89,8 +156,8 @@ TEST(KvCache, StopsWhereTheTablesChange) {
     const Transformer model = make_model(small_config(), scheme, "full", at::kDouble);
     const Transformer early = at_length(model, scheme, 10), late = at_length(model, scheme, 20);
     KvCache cache(model.config().layers);
-    early.forward(random_tokens(1, 10, 19, 3), &cache);
-    early.forward(random_tokens(1, 6, 19, 4), &cache);  // 16: the last that the table is for
+    early.forward(random_tokens(1, 10, 19, 3), {&cache});
+    early.forward(random_tokens(1, 6, 19, 4), {&cache});  // 16: the last that the table is for
     const std::string fault = fault_of(early, random_tokens(1, 1, 19, 5), cache);
     EXPECT_EQ(fault.rfind("transformer: 1 tokens after the 16 in the cache make 17, the plan's "
                           "tables hold up to 16; make the plan of the longer sequence and run it "
@@ -112,8 +179,8 @@ TEST(KvCache, TheWholeSequenceRunAnewGoesOn) {
     const Transformer late =
         at_length(make_model(small_config(), scheme, "full", at::kDouble), scheme, 20);
     KvCache cache(late.config().layers);
-    late.forward(tokens.narrow(1, 0, 7), &cache);
-    const at::Tensor rest = late.forward(tokens.narrow(1, 7, 13), &cache);
+    late.forward(tokens.narrow(1, 0, 7), {&cache});
+    const at::Tensor rest = late.forward(tokens.narrow(1, 7, 13), {&cache});
     EXPECT_LE(max_difference(rest, late.forward(tokens).narrow(1, 7, 13)), 1e-12) << scheme;
     // The long list has no end; a base grown for 20 tokens is for no more.
     EXPECT_EQ(fault_of(late, random_tokens(1, 1, 19, 5), cache).empty(), scheme[0] == 'l');
@@ -125,7 +192,7 @@ TEST(KvCache, AnEmptiedCacheTakesAnotherPlan) {
   const std::string scheme = "longrope:original=16,max=64";
   const Transformer model = make_model(small_config(), scheme, "full", at::kDouble);
   KvCache cache(model.config().layers);
-  at_length(model, scheme, 10).forward(random_tokens(1, 10, 19, 3), &cache);
+  at_length(model, scheme, 10).forward(random_tokens(1, 10, 19, 3), {&cache});
   cache.truncate(0);
   EXPECT_EQ(fault_of(at_length(model, scheme, 20), random_tokens(1, 18, 19, 3), cache), "");
 }

@@ -6,12 +6,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "gyre/model/activation.h"
+#include "gyre/model/cpu/few_rows.h"
 #include "gyre/model/cpu/weight_gradient.h"
 #include "gyre/tensor/work.h"
 
@@ -60,6 +62,40 @@ void run(const cpu::WeightGradientTable& kernels, const cpu::WeightGradient& who
       kernels.tiles(part, scratch.data(), begin, end);
     });
   }
+}
+
+/// Whether a pass without gradients is one over the weight with a few rows of x, as in decoding.
+bool few_rows(const at::Tensor& x, const at::Tensor& weight) {
+  const at::ScalarType type = x.scalar_type();
+  const bool plain = x.is_cpu() && (type == at::kFloat || type == at::kBFloat16) &&
+                     weight.scalar_type() == type && weight.is_contiguous();
+  return plain && !c10::GradMode::is_enabled() && x.numel() > 0 &&
+         x.numel() / x.size(-1) <= cpu::kFewRows;
+}
+
+at::Tensor linear_of_few_rows(const at::Tensor& x, const LinearLayer& layer) {
+  constexpr int64_t kGrain = 1 << 16;  // weights per piece of parallel work, at least
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = layer.weight.size(0);
+  const at::Tensor y = at::empty(sizes, x.options());
+  const at::Tensor wide = x.to(at::kFloat).contiguous();
+  const at::Tensor bias =
+      layer.bias.defined() ? layer.bias.to(at::kFloat).contiguous() : at::Tensor();
+  const cpu::FewRows rows{.x = wide.const_data_ptr<float>(),
+                          .w = layer.weight.const_data_ptr(),
+                          .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
+                          .y = y.mutable_data_ptr(),
+                          .bf16_result = y.scalar_type() == at::kBFloat16,
+                          .M = x.numel() / x.size(-1),
+                          .N = layer.weight.size(0),
+                          .K = x.size(-1)};
+  const cpu::FewRowsTable& kernels = few_rows_kernels();
+  const auto kernel = layer.weight.scalar_type() == at::kFloat ? kernels.of_float : kernels.of_bf16;
+  GYRE_WORK("gyre::few_rows", 2.0 * static_cast<double>(rows.M * rows.N * rows.K),
+            layer.weight.nbytes());
+  at::parallel_for(0, rows.N, std::max<int64_t>(4, kGrain / std::max<int64_t>(rows.K, 1)),
+                   [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
+  return y;
 }
 
 at::Tensor rows_of(const at::Tensor& x) {
@@ -183,11 +219,17 @@ void add_weight_gradient_(at::Tensor& dw, const at::Tensor& dy, const at::Tensor
 
 at::Tensor linear(const at::Tensor& x, const LinearLayer& layer) {
   check(x, x.size(-1), layer);
+  if (few_rows(x, layer.weight)) {
+    return linear_of_few_rows(x, layer);
+  }
   return Linear::apply(x, layer.weight, optional(layer.bias));
 }
 
 at::Tensor activated_linear(const at::Tensor& up, Mlp kind, const LinearLayer& layer) {
   check(up, kind == Mlp::Gelu ? up.size(-1) : up.size(-1) / 2, layer);
+  if (few_rows(up, layer.weight)) {
+    return linear_of_few_rows(apply_activation(up, kind), layer);
+  }
   return ActivatedLinear::apply(up, layer.weight, optional(layer.bias), kind);
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
 #include <functional>
 #include <vector>
@@ -112,6 +113,26 @@ TEST(Linear, IsAsGoodAsTorchInEveryType) {
       expect_as_good_as_torch(a.dx, b.dx, product(dy_MN, w_NK.t()).view(x.sizes()), "dx");
       expect_as_good_as_torch(a.dw, b.dw, product(dy_MN.t(), x_MK.t()), "dw");
       expect_as_good_as_torch(a.db, b.db, dy_MN.sum(0), "db");
+    }
+  });
+}
+
+// Without gradients a few rows take a kernel of their own.
+TEST(Linear, FewRowsAreAsGoodAsTorchAtEveryLevel) {
+  const c10::NoGradGuard no_grad;
+  at_every_level([] {
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      for (const int64_t M : {1, 2, 3, 7, 8}) {
+        for (const auto& [K, N] : {std::pair<int64_t, int64_t>{1, 1}, {37, 6}, {576, 131}}) {
+          SCOPED_TRACE(testing::Message() << type << " " << M << " " << K << " " << N);
+          const at::Tensor x = random_normal({M, K}, 1).to(type);
+          const at::Tensor w = random_normal({N, K}, 2).to(type);
+          const at::Tensor bias = random_normal({N}, 3).to(at::kFloat);
+          const at::Tensor want = product(wide(x), wide(w)) + wide(bias);
+          const at::Tensor torch = at::linear(x, w, bias.to(type));
+          expect_as_good_as_torch(linear(x, {w, bias}), torch, want, "few rows");
+        }
+      }
     }
   });
 }

@@ -13,7 +13,9 @@ class Builder {
  public:
   explicit Builder(const ModelConfig& config) : config_(config) {}
 
-  void matrix(const std::string& name, int64_t rows, int64_t columns, bool residual = false) {
+  enum class Role { Plain, Residual, Qkv };
+
+  void matrix(const std::string& name, int64_t rows, int64_t columns, Role role = Role::Plain) {
     const double std_dev =
         config_.init_std > 0.0 ? config_.init_std : 1.0 / std::sqrt(static_cast<double>(columns));
     const double depth = std::sqrt(2.0 * static_cast<double>(config_.layers));
@@ -21,8 +23,8 @@ class Builder {
                      {rows, columns},
                      ParamGroup::Matrix,
                      0.0,
-                     residual ? std_dev / depth : std_dev});
-    if (config_.bias) {
+                     role == Role::Residual ? std_dev / depth : std_dev});
+    if (config_.bias || (config_.qkv_bias && role == Role::Qkv)) {
       list_.push_back({name + ".bias", {rows}, ParamGroup::Norm, 0.0, 0.0});
     }
   }
@@ -42,19 +44,25 @@ class Builder {
     const int64_t query_dim = config_.heads * config_.head_dim;
     const int64_t kv_dim = config_.n_kv_heads() * config_.head_dim;
     norm(prefix + "attention_norm", config_.width);
-    matrix(prefix + "attention.qkv", query_dim + 2 * kv_dim, config_.width);
+    matrix(prefix + "attention.qkv", query_dim + 2 * kv_dim, config_.width, Role::Qkv);
     if (config_.qk_norm) {
       norm(prefix + "attention.q_norm", config_.head_dim);
       norm(prefix + "attention.k_norm", config_.head_dim);
     }
-    matrix(prefix + "attention.out", config_.width, query_dim, true);
+    matrix(prefix + "attention.out", config_.width, query_dim, Role::Residual);
+    if (config_.post_norm) {
+      norm(prefix + "attention_post_norm", config_.width);
+    }
     norm(prefix + "mlp_norm", config_.width);
     if (config_.mlp == Mlp::Gelu) {
       matrix(prefix + "mlp.up", config_.hidden, config_.width);
     } else {
       matrix(prefix + "mlp.gate_up", 2 * config_.hidden, config_.width);
     }
-    matrix(prefix + "mlp.down", config_.width, config_.hidden, true);
+    matrix(prefix + "mlp.down", config_.width, config_.hidden, Role::Residual);
+    if (config_.post_norm) {
+      norm(prefix + "mlp_post_norm", config_.width);
+    }
   }
 
   std::vector<ParameterShape> take() { return std::move(list_); }

@@ -1,8 +1,10 @@
 #include "gyre/model/transformer.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/ops/arange.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tanh.h>
 #include <c10/core/GradMode.h>
 
 #include <cmath>
@@ -55,32 +57,77 @@ void check_cache(const position::PositionPlan& plan, const KvCache& cache, int64
                     ", the plan's tables hold up to ", plan.holds_to,
                     "; make the plan of the longer sequence and run it all anew (",
                     plan.length_rule, ")");
+  for (const position::LayerPlan& layer : plan.layers) {
+    const bool counts =
+        layer.mask.chunk > 0 || layer.mask.n_global > 0 || layer.query_growth != 0.0;
+    TORCH_CHECK_VALUE(!counts || !cache.padded(),
+                      "transformer: a layer counts positions from the start of the sequence "
+                      "(chunks, global tokens or growing queries), rows of a batch cannot be "
+                      "padded; run them one by one");
+  }
 }
 
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, const position::PositionPlan& plan,
                          at::Device device, at::ScalarType dtype)
-    : config_(config), plan_(plan), dtype_(dtype), compute_dtype_(dtype) {
+    : config_(config), plan_(plan), dtype_(dtype), compute_dtype_(dtype), device_(device) {
   TORCH_CHECK_VALUE(dtype == at::kFloat || dtype == at::kDouble,
                     "transformer: master weights are float32 or float64, got ", dtype);
   check_plan(config, plan);
-  const auto add = [&](const std::string& name, const std::vector<int64_t>& sizes,
-                       ParamGroup group) {
+  name_parameters([&](const std::vector<int64_t>& sizes) {
     at::Tensor value = at::empty(sizes, at::TensorOptions().device(device).dtype(dtype));
     value.set_requires_grad(true);
+    return value;
+  });
+}
+
+Transformer::Transformer(const ModelConfig& config, const position::PositionPlan& plan,
+                         std::shared_ptr<WeightSource> weights)
+    : config_(config),
+      plan_(plan),
+      dtype_(weights->dtype() == at::kDouble ? at::kDouble : at::kFloat),
+      compute_dtype_(weights->dtype()),
+      device_(weights->device()),
+      source_(std::move(weights)) {
+  check_plan(config, plan);
+  TORCH_CHECK_VALUE(plan.learning.sharing == position::Sharing::None,
+                    "transformer: a model that is only run has fixed frequencies, the plan learns "
+                    "them");
+  name_parameters([](const auto&) { return at::Tensor(); });
+}
+
+void Transformer::name_parameters(
+    const std::function<at::Tensor(const std::vector<int64_t>&)>& make) {
+  const auto add = [&](const std::string& name, const std::vector<int64_t>& sizes,
+                       ParamGroup group) {
     index_[name] = parameters_.size();
-    parameters_.push_back({name, value, group});
+    parameters_.push_back({name, make(sizes), group});
   };
-  for (const ParameterShape& shape : parameter_shapes(config)) {
+  for (const ParameterShape& shape : parameter_shapes(config_)) {
     add(shape.name, shape.sizes, shape.group);
   }
-  if (plan.learning.sharing != position::Sharing::None) {
-    add("alpha", alpha_sizes(config, plan), ParamGroup::Alpha);
+  if (plan_.learning.sharing != position::Sharing::None) {
+    add("alpha", alpha_sizes(config_, plan_), ParamGroup::Alpha);
   }
 }
 
+Tap Capture::tap() {
+  return [this](int64_t n, at::Tensor& layer_q, at::Tensor& layer_k, at::Tensor& /*v*/) {
+    if (n == 0) {
+      *this = {};
+    }
+    q.push_back(layer_q);
+    k.push_back(layer_k);
+  };
+}
+
+at::Tensor Transformer::weight(const std::string& name) const {
+  return source_ == nullptr ? parameter(name).value : source_->load(name);
+}
+
 void Transformer::init(uint64_t seed) {
+  TORCH_CHECK_VALUE(source_ == nullptr, "transformer: a model that is only run is not initialised");
   const c10::NoGradGuard no_grad;
   for (const ParameterShape& shape : parameter_shapes(config_)) {
     at::Tensor value = parameter(shape.name).value;
@@ -101,8 +148,11 @@ void Transformer::init(uint64_t seed) {
 }
 
 void Transformer::set_compute_dtype(at::ScalarType dtype) {
-  const bool fits =
-      dtype_ == at::kDouble ? dtype == at::kDouble : dtype == at::kFloat || dtype == at::kBFloat16;
+  TORCH_CHECK_VALUE(source_ == nullptr || dtype == compute_dtype_, "transformer: its weights are ",
+                    compute_dtype_, ", it cannot compute in ", dtype, "; load them in that type");
+  const bool fits = source_ != nullptr || dtype_ == at::kDouble
+                        ? dtype == at::kDouble
+                        : dtype == at::kFloat || dtype == at::kBFloat16;
   TORCH_CHECK_VALUE(fits, "transformer: a ", dtype_, " model cannot compute in ", dtype);
   compute_dtype_ = dtype;
 }
@@ -125,42 +175,53 @@ Transformer Transformer::with_plan(const position::PositionPlan& plan) const {
 }
 
 int64_t Transformer::n_parameters() const {
-  int64_t n = 0;
-  for (const Parameter& each : parameters_) {
-    n += each.value.numel();
-  }
-  return n;
+  return count_parameters(config_) + n_alpha();
 }
 
 int64_t Transformer::n_alpha() const {
   return has_parameter("alpha") ? parameter("alpha").value.numel() : 0;
 }
 
-const at::Tensor& Transformer::head() const {
-  return parameter(config_.tied ? "embedding.weight" : "head.weight").value;
+at::Tensor Transformer::head() const {
+  return weight(config_.tied ? "embedding.weight" : "head.weight");
 }
 
-at::Tensor Transformer::hidden(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
+at::Tensor Transformer::hidden(const at::Tensor& tokens, const Pass& pass) const {
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "transformer: tokens must be [B, T] int64, got ", tokens.sizes(), " ",
                     tokens.scalar_type());
-  if (cache != nullptr) {
-    check_cache(plan_, *cache, tokens.size(1));
-    cache->use_plan(plan_.layers);
+  if (pass.cache != nullptr) {
+    TORCH_CHECK_VALUE(!pass.first_key.defined(),
+                      "transformer: first_key is for a pass without a "
+                      "cache; tell the cache the padding of its rows");
+    check_cache(plan_, *pass.cache, tokens.size(1));
+    pass.cache->use_plan(plan_.layers);
   }
-  return ForwardPass(*this, tokens, cache, capture).run();
+  return ForwardPass(*this, tokens, pass).run();
 }
 
 at::Tensor Transformer::project(const at::Tensor& hidden_states) const {
-  return linear(hidden_states, {head(), {}}).to(dtype_);
+  const at::Tensor logits = linear(hidden_states, {head(), {}}).to(dtype_);
+  return config_.logit_cap == 0.0 ? logits
+                                  : at::tanh(logits / config_.logit_cap) * config_.logit_cap;
 }
 
-at::Tensor Transformer::forward(const at::Tensor& tokens, KvCache* cache, Capture* capture) const {
-  return project(hidden(tokens, cache, capture));
+at::Tensor Transformer::forward(const at::Tensor& tokens, const Pass& pass) const {
+  return project(hidden(tokens, pass));
+}
+
+// The plain way, with logits of all tokens at once: the fused loss knows no cap.
+at::Tensor Transformer::capped_nll(const at::Tensor& hidden_states,
+                                   const at::Tensor& targets) const {
+  const at::Tensor log_probabilities = at::log_softmax(project(hidden_states), -1);
+  return -log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1);
 }
 
 at::Tensor Transformer::nll(const at::Tensor& tokens, const at::Tensor& targets) const {
   check_targets(tokens, targets);
+  if (config_.logit_cap != 0.0) {
+    return capped_nll(hidden(tokens), targets);
+  }
   const at::Tensor x_MC = hidden(tokens).flatten(0, 1);
   return linear_nll(x_MC, head(), targets.flatten()).view(tokens.sizes());
 }
@@ -170,6 +231,9 @@ at::Tensor Transformer::loss(const at::Tensor& tokens, const at::Tensor& targets
   check_targets(tokens, targets);
   TORCH_CHECK_VALUE(weights.sizes() == tokens.sizes(), "transformer: weights ", weights.sizes(),
                     " do not match tokens ", tokens.sizes());
+  if (config_.logit_cap != 0.0) {
+    return (capped_nll(hidden(tokens), targets) * weights).sum();
+  }
   const at::Tensor x_MC = hidden(tokens).flatten(0, 1);
   return linear_loss(x_MC, head(), targets.flatten(), weights.flatten());
 }

@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,13 +13,28 @@
 #include "gyre/attention/rotation.h"
 #include "gyre/model/config.h"
 #include "gyre/model/kv_cache.h"
+#include "gyre/model/weights.h"
 #include "gyre/position/plan.h"
 
 namespace gyre::model {
 
-/// What analysis looks at: queries and keys of each layer before the rotation (after QK-norm).
+/// Sees queries, keys and values of layer n, [B, H, T, D] and [B, G, T, D], before the rotation and
+/// after QK-norm; may put others in their place.
+using Tap = std::function<void(int64_t n, at::Tensor& q, at::Tensor& k, at::Tensor& v)>;
+
+/// A tap that keeps queries and keys of each layer.
 struct Capture {
-  std::vector<at::Tensor> q, k;  // per layer, [B, H, T, D] and [B, G, T, D]
+  std::vector<at::Tensor> q, k;  // per layer
+  Tap tap();                     // valid while this lives; starts anew at layer 0
+};
+
+/// What a pass may be given besides tokens.
+struct Pass {
+  KvCache* cache = nullptr;  // tokens continue it
+  Tap tap{};
+  /// [B, T] int64: query t sees no key of this call before this one (packed documents); not with a
+  /// cache, which has its own padding.
+  at::Tensor first_key{};
 };
 
 /// Optimizer groups: what is decayed, clipped and stepped alike.
@@ -35,6 +52,10 @@ class Transformer {
   /// device meta: shapes only, no memory. dtype: at::kFloat, or at::kDouble for exact tests.
   Transformer(const ModelConfig& config, const position::PositionPlan& plan,
               at::Device device = at::kCPU, at::ScalarType dtype = at::kFloat);
+  /// A model that is only run: parameters come from `weights` as they are needed, in its type; the
+  /// residual stream is float32 (float64). parameters() has names without values.
+  Transformer(const ModelConfig& config, const position::PositionPlan& plan,
+              std::shared_ptr<WeightSource> weights);
 
   /// Draws every weight from its own stream (seed, parameter name): models whose shapes agree start
   /// equal, whatever else differs. alpha starts at 0.
@@ -45,12 +66,10 @@ class Transformer {
   void set_compute_dtype(at::ScalarType dtype);
   at::ScalarType compute_dtype() const { return compute_dtype_; }
 
-  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it. With a
-  /// capture, its lists are replaced by this call's queries and keys.
+  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it.
   /// throws c10::ValueError when the cache would grow past plan().holds_to, where other tables
   /// begin, or was filled under another plan
-  at::Tensor forward(const at::Tensor& tokens, KvCache* cache = nullptr,
-                     Capture* capture = nullptr) const;
+  at::Tensor forward(const at::Tensor& tokens, const Pass& pass = {}) const;
 
   /// Negative log-likelihood in nats per token, [B, T] float32 (float64 for a float64 model),
   /// log-sum-exp in that type; differentiable.
@@ -63,13 +82,14 @@ class Transformer {
 
   /// Both at once for callers that want logits of few positions: the last hidden states [B, T, C],
   /// in the compute type, after the final norm; project(hidden) gives their logits.
-  at::Tensor hidden(const at::Tensor& tokens, KvCache* cache = nullptr,
-                    Capture* capture = nullptr) const;
+  at::Tensor hidden(const at::Tensor& tokens, const Pass& pass = {}) const;
   at::Tensor project(const at::Tensor& hidden) const;
 
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const Parameter& parameter(const std::string& name) const;
+  /// Its value, whether held or read from a source.
+  at::Tensor weight(const std::string& name) const;
   bool has_parameter(const std::string& name) const { return index_.contains(name); }
   /// alpha included.
   int64_t n_parameters() const;
@@ -81,6 +101,7 @@ class Transformer {
   Transformer with_plan(const position::PositionPlan& plan) const;
 
   const ModelConfig& config() const { return config_; }
+  at::Device device() const { return device_; }
   const position::PositionPlan& plan() const { return plan_; }
 
   /// The frequencies in force, [N][G][P]: plan frequencies times exp(alpha).
@@ -90,10 +111,14 @@ class Transformer {
   ModelConfig config_;
   position::PositionPlan plan_;
   at::ScalarType dtype_, compute_dtype_;
+  at::Device device_;
+  std::shared_ptr<WeightSource> source_;  // null: parameters_ hold the values
   std::vector<Parameter> parameters_;
   std::unordered_map<std::string, size_t> index_;
 
-  const at::Tensor& head() const;  // [V, C], master type
+  void name_parameters(const std::function<at::Tensor(const std::vector<int64_t>&)>& make);
+  at::Tensor head() const;  // [V, C], master type
+  at::Tensor capped_nll(const at::Tensor& hidden, const at::Tensor& targets) const;
 };
 
 }  // namespace gyre::model

@@ -116,7 +116,7 @@ at::Tensor in_chunks(const Transformer& model, const at::Tensor& tokens, int64_t
   std::vector<at::Tensor> parts;
   for (int64_t t = 0; t < tokens.size(1); t += size) {
     const int64_t n = std::min(size, tokens.size(1) - t);
-    parts.push_back(model.forward(tokens.narrow(1, t, n), &cache));
+    parts.push_back(model.forward(tokens.narrow(1, t, n), {&cache}));
   }
   return at::cat(parts, 1);
 }
@@ -225,7 +225,7 @@ TEST(Nll, ChunkedGradientEqualsAutograd) {
 TEST(Forward, CapturesQueriesAndKeysOfEachLayer) {
   const Transformer model = make_model(small_config(), "rope");
   Capture capture;
-  model.forward(random_tokens(3, 6, 19, 2), nullptr, &capture);
+  model.forward(random_tokens(3, 6, 19, 2), {.tap = capture.tap()});
   ASSERT_EQ(capture.q.size(), 2U);
   EXPECT_EQ(capture.q[1].sizes(), (std::vector<int64_t>{3, 4, 6, 8}));
   EXPECT_EQ(capture.k[1].sizes(), (std::vector<int64_t>{3, 2, 6, 8}));

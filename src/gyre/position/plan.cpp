@@ -96,6 +96,7 @@ Json layer_to_json(const LayerPlan& layer) {
   return Json{{"inv_freq", layer.inv_freq},
               {"amplitude", layer.amplitude},
               {"logit_scale", layer.logit_scale},
+              {"score_cap", layer.score_cap},
               {"slopes", layer.slopes},
               {"decay", layer.decay},
               {"query_growth", layer.query_growth},
@@ -112,6 +113,7 @@ LayerPlan layer_from_json(const Json& json, const std::string& owner) {
   reader.read("inv_freq", layer.inv_freq);
   reader.read("amplitude", layer.amplitude);
   reader.read("logit_scale", layer.logit_scale);
+  reader.read_optional("score_cap", layer.score_cap);
   reader.read("slopes", layer.slopes);
   reader.read_optional("decay", layer.decay);
   reader.read_optional("query_growth", layer.query_growth);
@@ -211,8 +213,8 @@ std::string plan_to_json(const PositionPlan& plan) {
     }
     std::for_each(layer.slopes.begin(), layer.slopes.end(), check_finite);
     std::for_each(layer.decay.begin(), layer.decay.end(), check_finite);
-    for (const double value :
-         {layer.amplitude, layer.logit_scale, layer.query_growth, layer.query_growth_floor}) {
+    for (const double value : {layer.amplitude, layer.logit_scale, layer.score_cap,
+                               layer.query_growth, layer.query_growth_floor}) {
       check_finite(value);
     }
     layers.push_back(layer_to_json(layer));

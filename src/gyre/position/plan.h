@@ -58,10 +58,12 @@ struct LayerPlan {
                                               // a 0 entry = that pair is left as it is
   double amplitude = 1.0;                     // factor on rotated q and on rotated k
   double logit_scale = 1.0;                   // factor on q.k / sqrt(D), before the bias
-  std::vector<double> slopes;                 // [H] bias -slope * (i - j); empty = none
-  std::vector<double> decay;  // [P] nats per token: pair m's part of the score is multiplied by
-                              // exp(-decay_m (i - j)); empty = none
-  double query_growth = 0.0;  // factor 1 + growth * ln(1 + floor((i + 1) / query_growth_floor)) on
+  double score_cap = 0.0;      // scaled scores become cap * tanh(score / cap), before
+                               // the bias (Gemma 2); 0 = none
+  std::vector<double> slopes;  // [H] bias -slope * (i - j); empty = none
+  std::vector<double> decay;   // [P] nats per token: pair m's part of the score is multiplied by
+                               // exp(-decay_m (i - j)); empty = none
+  double query_growth = 0.0;   // factor 1 + growth * ln(1 + floor((i + 1) / query_growth_floor)) on
   double query_growth_floor = 8192.0;  // the query at position i; growth 0 = none
   MaskSpec mask;
   bool operator==(const LayerPlan&) const = default;

@@ -1,12 +1,11 @@
 // Runs the identities on a subject, the table faults x checks, and what is verified of one scheme's
-// plan or one trained model.
+// plan.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "gyre/model/transformer.h"
 #include "gyre/verify/identity.h"
 
 namespace gyre::verify {
@@ -37,9 +36,5 @@ std::vector<FaultRow> run_faults(const OnCheck& on_check = {});
 ///
 /// throws  Error(Usage) on an unknown scheme or option
 std::vector<Check> check_scheme(const Subject& subject, const std::string& spec);
-
-/// Cache consistency of a model with its own weights: one pass, chunked prefill and decoding give
-/// the same logits, and a token left out of the cache is noticed.
-std::vector<Check> check_model(const model::Transformer& model, int64_t n_tokens);
 
 }  // namespace gyre::verify

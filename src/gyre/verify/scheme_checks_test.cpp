@@ -6,6 +6,7 @@
 #include "gyre/base/error.h"
 #include "gyre/position/scheme.h"
 #include "gyre/verify/battery.h"
+#include "gyre/verify/model_checks.h"
 
 namespace gyre::verify {
 namespace {
@@ -61,6 +62,39 @@ TEST(CheckModel, CachesAreConsistent) {
       }
     }
   }
+}
+
+TEST(CheckModel, EveryFaultOfACacheIsCaught) {
+  for (const char* mask : {"window:6", "window:6/full"}) {
+    const model::Transformer model = small_model("rope", mask);
+    const std::vector<FaultRow> rows = run_cache_faults(model, 32);
+    EXPECT_EQ(rows.size(), cache_faults().size());
+    for (const FaultRow& row : rows) {
+      EXPECT_FALSE(row.caught_by.empty()) << row.name << " under " << mask;
+    }
+  }
+  // Without rotation, windows and bias some cannot show; the rest must.
+  const std::vector<FaultRow> rows = run_cache_faults(small_model("nope", "full"), 32);
+  EXPECT_LT(rows.size(), cache_faults().size());
+  for (const FaultRow& row : rows) {
+    EXPECT_FALSE(row.caught_by.empty()) << row.name;
+  }
+}
+
+TEST(CheckModel, AFaultThatTheModelCannotShowIsSaidSo) {
+  const auto message = [](const std::string& name) {
+    try {
+      faulty_cache_use(name, small_model("rope", "full"));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("cache-window-lost"),
+            "verify: this model cannot show the fault cache-window-lost: no layer has a window; "
+            "try cache-padding-seen");
+  EXPECT_EQ(message("cache-positon"),
+            "--fault cache-positon: no such fault of a cache; did you mean cache-position?");
 }
 
 TEST(CheckModel, NoticesATokenThatHasNoEffect) {

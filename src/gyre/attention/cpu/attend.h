@@ -21,6 +21,7 @@ struct Call {
   position::MaskSpec mask;
   std::vector<double> slopes;  // [H] or empty
   double scale = 1.0;
+  double cap = 0.0;  // of scaled scores, 0 = none
 };
 
 /// Fills out [B, H, T, D] (last dim contiguous) and softmax [2, B, H, T] of the accumulate type:

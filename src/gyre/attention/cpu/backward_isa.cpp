@@ -14,9 +14,10 @@ template <class E>
 struct Work {
   alignas(64) Acc<E> scores[kKeys * kQueries];
   alignas(64) Acc<E> grads[kKeys * kQueries];
-  alignas(64) E p[kKeys * kQueries];         // [keys][columns]
-  alignas(64) E ds[kKeys * kQueries];        // [keys][columns]
-  alignas(64) E ds_pairs[kKeys * kQueries];  // packed
+  alignas(64) E p[kKeys * kQueries];            // [keys][columns]
+  alignas(64) E ds[kKeys * kQueries];           // [keys][columns]
+  alignas(64) E ds_pairs[kKeys * kQueries];     // packed
+  alignas(64) Acc<E> slopes[kKeys * kQueries];  // of capped scores
 };
 
 struct Place {
@@ -38,15 +39,16 @@ GYRE_INLINE Vec<A> distances(const Place& at_tile, int64_t n) {
 }
 
 // One row of a vector of columns.
-template <class A, bool kMask, bool kBias>
+template <class A, bool kMask, bool kBias, bool kCap>
 struct Row {
   Vec<A> distance0, top, inverse, delta;
   Ints lo, hi;
   A scale, slope, stride;
   int64_t c0;
+  const A *scores, *grads, *slopes;  // of the tile
 
-  GYRE_INLINE void make(int64_t c, const A* scores, const A* grads, Vec<A>& p, Vec<A>& ds) const {
-    Vec<A> s = load(scores) * scale - top;
+  GYRE_INLINE void make(int64_t c, int64_t i, Vec<A>& p, Vec<A>& ds) const {
+    Vec<A> s = load(scores + i) * scale - top;
     if constexpr (kBias) {
       s -= slope * (distance0 - static_cast<A>(c) * stride);
     }
@@ -61,7 +63,10 @@ struct Row {
         p = __builtin_convertvector(hidden, Longs) ? Vec<A>{} : p;
       }
     }
-    ds = p * (load(grads) - delta);
+    ds = p * (load(grads + i) - delta);
+    if constexpr (kCap) {
+      ds *= load(slopes + i);
+    }
   }
 };
 
@@ -83,11 +88,14 @@ GYRE_INLINE void store_pairs(const Floats (&x)[2], BFloat* rows, int64_t columns
 #endif
 }
 
-template <class E, bool kMask, bool kBias>
+template <class E, bool kMask, bool kBias, bool kCap>
 void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
   using A = Acc<E>;
   const QueryTile& q = *at_tile.q;
-  Row<A, kMask, kBias> row;
+  Row<A, kMask, kBias, kCap> row;
+  row.scores = w.scores;
+  row.grads = w.grads;
+  row.slopes = w.slopes;
   row.scale = static_cast<A>(t.score.scale);
   row.slope = static_cast<A>(t.score.slope);
   row.stride = static_cast<A>(at_tile.keys->stride);
@@ -105,9 +113,9 @@ void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
       for (int64_t c = 0; c < at_tile.width; c += 2) {
         Floats p[2] = {}, ds[2] = {};
         const int64_t i = c * q.columns + n;
-        row.make(c, w.scores + i, w.grads + i, p[0], ds[0]);
+        row.make(c, i, p[0], ds[0]);
         if (c + 1 < at_tile.width) {
-          row.make(c + 1, w.scores + i + q.columns, w.grads + i + q.columns, p[1], ds[1]);
+          row.make(c + 1, i + q.columns, p[1], ds[1]);
         }
         store_rows(p, q.columns, w.p + i);
         store_pairs(ds, w.ds + i, q.columns, w.ds_pairs + c * q.columns + 2 * n);
@@ -116,7 +124,7 @@ void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
       for (int64_t c = 0; c < at_tile.width; ++c) {
         const int64_t i = c * q.columns + n;
         Vec<A> p, ds;
-        row.make(c, w.scores + i, w.grads + i, p, ds);
+        row.make(c, i, p, ds);
         store(w.p + i, p);
         store(w.ds + i, ds);
       }
@@ -135,12 +143,16 @@ void against(const BackwardTile& t, const Place& at_tile, void* dq, Work<E>& w) 
              at<const E>(q.grad_columns, 0), N, w.grads, N, false);
   const bool open = at_tile.seen->open_begin <= c0 && c0 + width <= at_tile.seen->open_end;
   const bool bias = t.score.slope != 0.0;
-  if (open) {
-    bias ? probabilities<E, false, true>(t, at_tile, w)
-         : probabilities<E, false, false>(t, at_tile, w);
+  if (t.score.cap != 0.0) {  // always with the mask: few layers have a cap
+    cap_scores<A>(t.score, width * N, w.scores, w.slopes);
+    bias ? probabilities<E, true, true, true>(t, at_tile, w)
+         : probabilities<E, true, false, true>(t, at_tile, w);
+  } else if (open) {
+    bias ? probabilities<E, false, true, false>(t, at_tile, w)
+         : probabilities<E, false, false, false>(t, at_tile, w);
   } else {
-    bias ? probabilities<E, true, true>(t, at_tile, w)
-         : probabilities<E, true, false>(t, at_tile, w);
+    bias ? probabilities<E, true, true, false>(t, at_tile, w)
+         : probabilities<E, true, false, false>(t, at_tile, w);
   }
   product<E>(t.product, width, Dp, N, w.p, N, at<const E>(q.grad_rows, 0), Dp, at<A>(t.dv, c0 * Dp),
              Dp, true);

@@ -183,6 +183,9 @@ void add_slab(const ForwardTile& t, const Slab& slab, Running<Acc<E>>& run, cons
   const int64_t c0 = slab.c0, width = slab.width;
   product<E>(t.product, width, q.columns, t.Dp, at<const E>(keys.rows, c0 * t.Dp), t.Dp,
              at<const E>(q.q_columns, 0), q.columns, space.scores, q.columns, false);
+  if (t.score.cap != 0.0) {
+    cap_scores<Acc<E>>(t.score, width * q.columns, space.scores, nullptr);
+  }
   const bool open = slab.seen->open_begin <= c0 && c0 + width <= slab.seen->open_end;
   const bool bias = t.score.slope != 0.0;
   const auto softmax = open ? (bias ? softmax_slab<E, false, true> : softmax_slab<E, false, false>)

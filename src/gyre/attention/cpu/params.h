@@ -90,9 +90,10 @@ struct QueryTile {
   double least_top = 0.0;              // the smallest `top`; backward only
 };
 
-/// How scores are made: s = scale * q.k - slope * (i - j), in units of log 2.
+/// How scores are made: s = scale * q.k - slope * (i - j), in units of log 2. With a cap,
+/// cap * tanh(scale * q.k / cap) stands in for the product.
 struct Score {
-  double scale = 1.0, slope = 0.0;
+  double scale = 1.0, slope = 0.0, cap = 0.0;
 };
 
 struct ForwardTile {

@@ -137,6 +137,21 @@ void product(TileProduct other, int64_t M, int64_t N, int64_t K, const E* a, int
   }
 }
 
+/// n scores capped in place; the scale is still to come, as without a cap. Writes the derivative of
+/// each to `slope` unless null.
+template <class A>
+void cap_scores(const Score& score, int64_t n, A* scores, A* slope) {
+  const A in = static_cast<A>(score.scale / score.cap);
+  const A out = static_cast<A>(score.cap / score.scale);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const Vec<A> t = tanh_of(load(scores + i) * in);
+    store(scores + i, t * out);
+    if (slope != nullptr) {
+      store(slope + i, 1 - t * t);
+    }
+  }
+}
+
 /// Whether the bias alone makes every probability of these keys exactly 0, as exp2_of() gives it.
 ///
 /// least_top  a lower bound of the largest score of each query

@@ -98,7 +98,7 @@ Shape::Shape(const Call& call)
 
 Score Shape::score(const Call& call, int64_t head) const {
   const double slope = call.slopes.empty() ? 0.0 : call.slopes[static_cast<size_t>(head)];
-  return {call.scale * kLog2E, slope * kLog2E};
+  return {call.scale * kLog2E, slope * kLog2E, call.cap * kLog2E};
 }
 
 RowSet rows_of(const at::Tensor& x, int64_t b, int64_t head) {

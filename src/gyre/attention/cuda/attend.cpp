@@ -85,7 +85,7 @@ struct PlainAttend : torch::autograd::Function<PlainAttend> {
 
 bool uses_flash(const Backend& backend, const at::Tensor& q, const position::LayerPlan& layer,
                 const at::Tensor& first_key) {
-  return q.scalar_type() == at::kBFloat16 && !first_key.defined() && layer.logit_scale > 0.0 &&
+  return q.scalar_type() == at::kBFloat16 && !first_key.defined() && layer.logit_scale > 0.0 && layer.score_cap == 0.0 &&
          padded_dim(q.size(3), !layer.slopes.empty()) <= kLargestFlashDim &&
          backend.kernels->capability(q.is_cuda() ? q.device().index() : 0) >= kFlashCapability;
 }
@@ -95,7 +95,7 @@ at::Tensor attention(const Backend& backend, const at::Tensor& q, const at::Tens
                      const at::Tensor& first_key) {
   const c10::DeviceGuard guard(q.device());
   auto holder = c10::make_intrusive<Layer>();
-  holder->plain = {layer.slopes, layer.mask, scale_of(q, layer),
+  holder->plain = {layer.slopes, layer.mask, scale_of(q, layer), layer.score_cap,
                    first_key.defined() ? first_key.to(q.device()) : first_key};
   holder->vendor = backend.vendor;
   if (uses_flash(backend, q, layer, first_key)) {

@@ -9,6 +9,7 @@
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tanh.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -109,11 +110,12 @@ at::Tensor addend(const PlainLayer& layer, const Reach& block, int64_t first,
   return at::where(visible, bias, at::scalar_tensor(hidden, options));
 }
 
-// Scores of a block with the bias, [B, H, n, m].
-at::Tensor scores(const at::Tensor& q_BHTD, const at::Tensor& k_BGSD, const at::Tensor& added,
-                  double scale) {
+// Scores of a block before the bias, [B, H, n, m].
+at::Tensor scores(const at::Tensor& q_BHTD, const at::Tensor& k_BGSD, const PlainLayer& layer) {
   const at::Tensor dots = at::matmul(grouped(q_BHTD, k_BGSD.size(1)), k_BGSD.transpose(2, 3));
-  return dots.view({q_BHTD.size(0), q_BHTD.size(1), q_BHTD.size(2), -1}) * scale + added;
+  const at::Tensor s =
+      dots.view({q_BHTD.size(0), q_BHTD.size(1), q_BHTD.size(2), -1}) * layer.scale;
+  return layer.cap == 0.0 ? s : at::tanh(s / layer.cap) * layer.cap;
 }
 
 std::vector<Reach> blocks_of(const PlainLayer& layer, int64_t n_queries, int64_t n_keys) {
@@ -136,7 +138,7 @@ PlainOutput plain_forward(const at::Tensor& q, const at::Tensor& k, const at::Te
   for (const Reach& block : blocks_of(layer, q.size(2), k.size(2))) {
     const at::Tensor q_rows = query_rows(q, 2, block, first).to(wide(q));
     const at::Tensor s_BHTS =
-        scores(q_rows, key_rows(k, block), addend(layer, block, first, options), layer.scale);
+        scores(q_rows, key_rows(k, block), layer) + addend(layer, block, first, options);
     const at::Tensor lse_BHT = s_BHTS.logsumexp(3);
     const at::Tensor weights = (s_BHTS - lse_BHT.unsqueeze(3)).exp();
     const at::Tensor y = at::matmul(grouped(weights, G), key_rows(v, block));
@@ -158,15 +160,19 @@ PlainGradients plain_backward(const at::Tensor& grad, const at::Tensor& q, const
     };
     const at::Tensor q_rows = rows(q), g_rows = rows(grad);
     const at::Tensor k_rows = key_rows(k, block), v_rows = key_rows(v, block);
-    const at::Tensor s_BHTS =
-        scores(q_rows, k_rows, addend(layer, block, first, options), layer.scale);
-    const at::Tensor weights = (s_BHTS - rows(output.lse).unsqueeze(3)).exp();
+    const at::Tensor s_BHTS = scores(q_rows, k_rows, layer);
+    const at::Tensor weights =
+        (s_BHTS + addend(layer, block, first, options) - rows(output.lse).unsqueeze(3)).exp();
     const at::Tensor g_grouped = grouped(g_rows, G), w_grouped = grouped(weights, G);
     add_key_rows(d.v, at::matmul(w_grouped.transpose(2, 3), g_grouped), block);
     const at::Tensor d_weights =
         at::matmul(g_grouped, v_rows.transpose(2, 3)).view(weights.sizes());
     const at::Tensor mean = (g_rows * rows(output.out)).sum(3, true);
-    const at::Tensor d_scores = grouped(weights * (d_weights - mean) * layer.scale, G);
+    at::Tensor d_s_BHTS = weights * (d_weights - mean) * layer.scale;
+    if (layer.cap != 0.0) {
+      d_s_BHTS = d_s_BHTS * (1.0 - (s_BHTS / layer.cap).square());
+    }
+    const at::Tensor d_scores = grouped(d_s_BHTS, G);
     query_rows(d.q, 2, block, first).copy_(at::matmul(d_scores, k_rows).view(q_rows.sizes()));
     add_key_rows(d.k, at::matmul(d_scores.transpose(2, 3), grouped(q_rows, G)), block);
   }

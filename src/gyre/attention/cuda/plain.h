@@ -15,6 +15,7 @@ struct PlainLayer {
   std::vector<double> slopes;  // [H] or empty
   position::MaskSpec mask;
   double scale = 1.0;
+  double cap = 0.0;      // of scaled scores, 0 = none
   at::Tensor first_key;  // [B, T] int64: query t sees no key before this one, but itself always;
                          // undefined = all
 };

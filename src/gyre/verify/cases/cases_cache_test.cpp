@@ -20,7 +20,7 @@ at::Tensor in_chunks(const Transformer& model, const at::Tensor& tokens, int64_t
   for (int64_t first = 0; first < tokens.size(1); first += chunk) {
     EXPECT_EQ(cache.length(), first);
     const int64_t n = std::min(chunk, tokens.size(1) - first);
-    parts.push_back(model.forward(tokens.narrow(1, first, n), &cache));
+    parts.push_back(model.forward(tokens.narrow(1, first, n), {&cache}));
   }
   return at::cat(parts, 1);
 }
@@ -87,13 +87,13 @@ double rolled_back_difference(const RolledBack& one, bool take_back) {
                    next = random_tokens(1, 5, 19, 6);
   const int64_t kept = one.n_tokens - one.n_back;
   KvCache cache(model.config().layers);
-  model.forward(prompt, &cache);
+  model.forward(prompt, {&cache});
   if (take_back) {
     cache.truncate(kept);
     EXPECT_EQ(cache.length(), kept);  // the next token's position
   }
   const at::Tensor fresh = model.forward(at::cat({prompt.narrow(1, 0, kept), next}, 1));
-  return model::max_difference(model.forward(next, &cache), fresh.narrow(1, kept, 5));
+  return model::max_difference(model.forward(next, {&cache}), fresh.narrow(1, kept, 5));
 }
 
 // Blaizzy/mlx-vlm#1715, mlx-lm#1486: window 8, 12 tokens, 3 back.
@@ -130,13 +130,13 @@ TEST(Case42, APrefixUsedTwiceIsAFreshRunBothTimes) {
   const Transformer model = make_model(small_config(), "rope", "window:8", at::kDouble);
   const at::Tensor prompt = random_tokens(1, 12, 19, 5);
   KvCache prefix(model.config().layers);
-  model.forward(prompt, &prefix);
+  model.forward(prompt, {&prefix});
   for (const uint64_t seed : {6, 7}) {
     const at::Tensor next = random_tokens(1, 9, 19, seed);
     KvCache branch = prefix;
     branch.truncate(9);
     const at::Tensor fresh = model.forward(at::cat({prompt.narrow(1, 0, 9), next}, 1));
-    EXPECT_LE(model::max_difference(model.forward(next, &branch), fresh.narrow(1, 9, 9)), 1e-12);
+    EXPECT_LE(model::max_difference(model.forward(next, {&branch}), fresh.narrow(1, 9, 9)), 1e-12);
     EXPECT_EQ(prefix.length(), 12);
   }
 }

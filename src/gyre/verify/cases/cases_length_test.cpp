@@ -51,8 +51,8 @@ void expect_one_table_in_a_model(const std::string& spec) {
   const at::Tensor fresh = at_16.forward(tokens).narrow(1, 8, 8);
   const auto continued = [&](const model::Transformer& first, const model::Transformer& second) {
     model::KvCache cache(first.config().layers);
-    first.forward(tokens.narrow(1, 0, 8), &cache);
-    return second.forward(tokens.narrow(1, 8, 8), &cache);
+    first.forward(tokens.narrow(1, 0, 8), {&cache});
+    return second.forward(tokens.narrow(1, 8, 8), {&cache});
   };
   EXPECT_LE(model::max_difference(continued(at_16, at_16), fresh), 1e-12);
   EXPECT_THROW(continued(at_8, at_16), c10::ValueError);
