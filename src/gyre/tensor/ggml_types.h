@@ -23,4 +23,7 @@ const GgmlType* ggml_type(uint32_t id);
 /// Bytes of one metadata number; 0 for texts and arrays.
 uint64_t gguf_type_bytes(GgufType type);
 
+/// One little-endian metadata number; Bool as 0 or 1. `type` is neither String nor Array.
+double decode_gguf_number(const std::byte* item, GgufType type);
+
 }  // namespace gyre::tensor

@@ -47,9 +47,11 @@ class Cursor {
     at_ += length;
     return {begin, length};
   }
-  void skip(uint64_t n, std::string_view what) {
+  void skip(uint64_t n, std::string_view what) { take(n, what); }
+  const std::byte* take(uint64_t n, std::string_view what) {
     need(n, what);
     at_ += n;
+    return bytes_.data() + at_ - n;
   }
   void need(uint64_t n, std::string_view what) const {
     if (n > left()) {
@@ -70,34 +72,11 @@ class Cursor {
 static_assert(std::endian::native == std::endian::little);
 
 double read_number(Cursor& in, GgufType type, std::string_view what) {
-  switch (type) {
-    case GgufType::U8:
-      return in.read<uint8_t>(what);
-    case GgufType::I8:
-      return in.read<int8_t>(what);
-    case GgufType::U16:
-      return in.read<uint16_t>(what);
-    case GgufType::I16:
-      return in.read<int16_t>(what);
-    case GgufType::U32:
-      return in.read<uint32_t>(what);
-    case GgufType::I32:
-      return in.read<int32_t>(what);
-    case GgufType::F32:
-      return in.read<float>(what);
-    case GgufType::Bool:
-      return in.read<uint8_t>(what) != 0 ? 1.0 : 0.0;
-    case GgufType::U64:
-      return static_cast<double>(in.read<uint64_t>(what));
-    case GgufType::I64:
-      return static_cast<double>(in.read<int64_t>(what));
-    case GgufType::F64:
-      return in.read<double>(what);
-    case GgufType::String:
-    case GgufType::Array:
-      break;
+  const uint64_t n_bytes = gguf_type_bytes(type);
+  if (n_bytes == 0) {
+    in.fail(what, " is no number");
   }
-  in.fail(what, " is no number");
+  return decode_gguf_number(in.take(n_bytes, what), type);
 }
 
 GgufType read_type(Cursor& in, std::string_view what) {
@@ -115,6 +94,7 @@ void read_array(Cursor& in, const std::string& key, GgufValue& value, uint64_t& 
   if (value.item == GgufType::Array) {
     in.fail("key ", key, " is an array of arrays, which is not supported");
   }
+  value.begin = in.at();
   const bool texts = value.item == GgufType::String;
   const uint64_t item_bytes = texts ? sizeof(uint64_t) : gguf_type_bytes(value.item);
   if (value.count > in.left() / item_bytes) {

@@ -32,7 +32,7 @@ enum class GgufType : uint32_t {
 
 /// One metadata value. Arrays of texts (vocabularies) keep their count only, short numeric arrays
 /// keep their numbers (those of one file together at most a million), texts of more than 64 KiB
-/// keep their length in `count` only.
+/// keep their length in `count` only; GgufFile::texts and numbers read whole arrays from the file.
 struct GgufValue {
   GgufType type = GgufType::U32;
   double number = 0.0;            // integers, reals and Bool
@@ -40,6 +40,7 @@ struct GgufValue {
   GgufType item = GgufType::U32;  // Array
   uint64_t count = 0;             // items of an Array, bytes of a String
   std::vector<double> numbers;    // Array of numbers with at most 65536 items
+  uint64_t begin = 0;             // Array: byte of the file at which its first item lies
 };
 
 struct GgufTensor {
@@ -70,6 +71,15 @@ class GgufFile {
   /// Metadata number; `fallback` when absent; Error(Format) when it is no number.
   double number(const std::string& key, double fallback) const;
   std::string text(const std::string& key, const std::string& fallback) const;
+  /// Every item of an array, of any length; empty when the key is absent. The texts are bytes as
+  /// stored: pieces of a vocabulary need not be UTF-8. Error(Format) when it is no such array.
+  std::vector<std::string> texts(const std::string& key) const;
+  std::vector<double> numbers(const std::string& key) const;
+  /// The stored bytes of one tensor, n_bytes of them; borrowed from the file.
+  std::span<const std::byte> data(const GgufTensor& tensor) const {
+    return bytes_.subspan(data_begin_ + tensor.offset, tensor.n_bytes);
+  }
+  const std::string& owner() const { return owner_; }
 
  private:
   std::vector<MappedFile> mapped_;  // none or one

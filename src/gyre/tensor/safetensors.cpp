@@ -1,6 +1,7 @@
 #include "gyre/tensor/safetensors.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <cstring>
@@ -72,7 +73,7 @@ void write_safetensors(const std::filesystem::path& path, const NamedTensors& te
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : file_(path), header_(file_.bytes(), path.string()) {}
+    : file_(std::make_shared<const MappedFile>(path)), header_(file_->bytes(), path.string()) {}
 
 std::vector<std::string> SafetensorsFile::names() const {
   std::vector<std::string> out;
@@ -82,22 +83,33 @@ std::vector<std::string> SafetensorsFile::names() const {
   return out;
 }
 
-at::Tensor SafetensorsFile::load(const std::string& name) const {
+at::Tensor SafetensorsFile::view(const std::string& name) const {
   const StoredTensor* tensor = header_.find(name);
   if (tensor == nullptr) {
-    throw Error(Code::Format, file_.path().string(), ": tensor ", name, " is missing");
+    throw Error(Code::Format, file_->path().string(), ": tensor ", name, " is missing");
   }
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                   [&](const TypeName& each) { return tensor->dtype == each.name; });
   if (type == std::end(kTypes)) {
-    throw Error(Code::Format, file_.path().string(), ": tensor ", name, " has type ", tensor->dtype,
-                ", which cannot be loaded; convert it to BF16 or F32 first");
+    throw Error(Code::Format, file_->path().string(), ": tensor ", name, " has type ",
+                tensor->dtype, ", which cannot be loaded; convert it to BF16 or F32 first");
+  }
+  const std::byte* begin = file_->bytes().data() + tensor->begin;
+  if (tensor->end > tensor->begin &&
+      reinterpret_cast<uintptr_t>(begin) % c10::elementSize(type->type) == 0) {
+    // from_blob takes a mutable pointer; the mapping is read-only.
+    return at::from_blob(
+        const_cast<std::byte*>(begin), tensor->shape, [file = file_](void*) {}, type->type);
   }
   at::Tensor out = at::empty(tensor->shape, type->type);
   if (out.numel() > 0) {
-    std::memcpy(out.data_ptr(), file_.bytes().data() + tensor->begin, tensor->end - tensor->begin);
+    std::memcpy(out.mutable_data_ptr(), begin, tensor->end - tensor->begin);
   }
   return out;
+}
+
+at::Tensor SafetensorsFile::load(const std::string& name) const {
+  return view(name).clone();
 }
 
 }  // namespace gyre::tensor

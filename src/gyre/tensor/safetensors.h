@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,11 +32,15 @@ class SafetensorsFile {
   /// A copy of one tensor; Error(Format) when it is missing or of a type that torch tensors here do
   /// not have (F8_E4M3, U16, ...; header() lists those too).
   at::Tensor load(const std::string& name) const;
+  /// The tensor where it lies in the mapped file, which it keeps mapped and which must not be
+  /// written; a copy when it lies askew. Faults as load().
+  at::Tensor view(const std::string& name) const;
   const SafetensorsHeader& header() const { return header_; }
+  const std::filesystem::path& path() const { return file_->path(); }
   const Metadata& metadata() const { return header_.metadata(); }
 
  private:
-  MappedFile file_;
+  std::shared_ptr<const MappedFile> file_;
   SafetensorsHeader header_;
 };
 

@@ -84,6 +84,26 @@ TEST_F(Safetensors, ReadsBytesWrittenByHand) {
   EXPECT_EQ(file.load("b")[0].item<float>(), 1.0F);
 }
 
+TEST_F(Safetensors, ViewsLieInTheFileAndOutliveTheirReader) {
+  at::Tensor view;
+  {
+    write_safetensors(path_, {{"a", at::arange(6, at::kFloat).view({2, 3})}});
+    const SafetensorsFile file(path_);
+    view = file.view("a");
+    EXPECT_EQ(view.const_data_ptr(), file.view("a").const_data_ptr());
+    EXPECT_NE(view.const_data_ptr(), file.load("a").const_data_ptr());
+  }
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(at::equal(view, at::arange(6, at::kFloat).view({2, 3})));
+}
+
+TEST_F(Safetensors, ViewsOfItemsThatLieAskewAreCopies) {
+  write(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+        R"("b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}})",
+        std::string("\x05\x00\x00\x80\x3f", 5));
+  EXPECT_EQ(SafetensorsFile(path_).view("b")[0].item<float>(), 1.0F);
+}
+
 TEST_F(Safetensors, RefusesLies) {
   EXPECT_EQ(read_message(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "ab"),
             "tensor a lies outside the file's 2 data bytes");

@@ -1,0 +1,143 @@
+#include "gyre/model/load/load.h"
+
+#include <cstdio>
+
+#include "gyre/base/error.h"
+#include "gyre/base/log.h"
+#include "gyre/inspect/inspect.h"
+#include "gyre/inspect/readers.h"
+
+namespace gyre::model {
+namespace {
+
+namespace fs = std::filesystem;
+using inspect::SourceKind;
+
+std::string padded(int64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(5 - std::min<size_t>(5, digits.size()), '0') + digits;
+}
+
+/// All files of the model that `path` is one of: llama-gguf-split names them
+/// NAME-00001-of-00003.gguf and says in each how many there are.
+std::vector<fs::path> gguf_parts(const fs::path& path) {
+  const tensor::GgufFile file(path);
+  const auto n = static_cast<int64_t>(file.number("split.count", 1.0));
+  if (n <= 1) {
+    return {path};
+  }
+  const std::string stem = path.stem().string(), end = "-of-" + padded(n);
+  if (n > 99999 || !stem.ends_with(end) || stem.size() < end.size() + 6) {
+    throw Error(Code::Format, path.string(), ": one of ", n,
+                " parts, and its name does not end in -00001", end, ".gguf; restore the name");
+  }
+  const std::string start = stem.substr(0, stem.size() - end.size() - 5);
+  std::vector<fs::path> parts;
+  for (int64_t i = 1; i <= n; ++i) {
+    parts.push_back(path.parent_path() / (start + padded(i) + end + ".gguf"));
+    if (!fs::is_regular_file(parts.back())) {
+      throw Error(Code::Format, path.string(), ": part ", parts.back().filename().string(),
+                  " is missing; fetch it");
+    }
+  }
+  return parts;
+}
+
+struct Opened {
+  const Family* family = nullptr;
+  std::unique_ptr<TensorStore> store;
+  TensorNames names;
+};
+
+void refuse_quantised(const inspect::ResolvedModel& resolved) {
+  for (const std::string root : {"", "text_config."}) {
+    const inspect::RawKey* key = resolved.raw.find(root + "quantization_config");
+    if (key == nullptr || key->type == inspect::RawType::Null) {
+      continue;
+    }
+    const inspect::RawKey* method = resolved.raw.find(key->path + ".quant_method");
+    throw Error(Code::Format, resolved.path, ": the weights are quantised (",
+                method == nullptr ? key->path : "quant_method " + method->text,
+                "), which is not supported; use the checkpoint it was made from, or a GGUF");
+  }
+}
+
+Opened open_folder(const inspect::ResolvedModel& resolved) {
+  const fs::path folder = resolved.path;
+  if (!fs::is_regular_file(folder / "config.json")) {
+    throw Error(Code::Format, folder.string(),
+                ": no config.json beside the weights, so the model is not known; fetch it");
+  }
+  const Family* family = find_family(resolved.model_type);
+  if (family == nullptr) {
+    throw Error(Code::Format, folder.string(), ": model_type '", resolved.model_type,
+                "' cannot be loaded; known are ", known_model_types());
+  }
+  refuse_quantised(resolved);
+  auto store = open_safetensors(folder);
+  const TensorNames names = TensorNames::hugging_face(*store, *family, folder.string());
+  return {family, std::move(store), names};
+}
+
+Opened open_gguf(const inspect::ResolvedModel& resolved, const std::vector<fs::path>& files) {
+  const Family* family = find_gguf_family(resolved.model_type);
+  if (family == nullptr) {
+    throw Error(Code::Format, resolved.path, ": architecture '", resolved.model_type,
+                "' cannot be loaded; known are ", known_gguf_architectures());
+  }
+  std::vector<std::shared_ptr<const tensor::GgufFile>> parts;
+  for (const fs::path& file : files) {
+    parts.push_back(std::make_shared<const tensor::GgufFile>(file));
+  }
+  if (parts.front()->tensors().empty() && parts.size() == 1) {
+    throw Error(Code::Format, resolved.path, ": a vocabulary without weights; fetch the model");
+  }
+  return {family, gguf_store(parts), TensorNames::gguf()};
+}
+
+}  // namespace
+
+LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
+  TORCH_CHECK_VALUE(options.dtype == at::kFloat || options.dtype == at::kBFloat16,
+                    "checkpoint: models run in float32 or bfloat16, not ", options.dtype);
+  LoadedModel out;
+  out.path = path;
+  out.resolved = inspect::resolve(path);
+  Opened opened;
+  switch (out.resolved.source) {
+    case SourceKind::Folder:
+      opened = open_folder(out.resolved);
+      break;
+    case SourceKind::Gguf: {
+      const std::vector<fs::path> files = gguf_parts(out.resolved.path);
+      if (files.size() > 1) {
+        out.resolved = inspect::read_gguf_parts(files);
+      }
+      opened = open_gguf(out.resolved, files);
+      break;
+    }
+    case SourceKind::Config:
+    case SourceKind::Safetensors:
+      throw Error(Code::Format, path.string(),
+                  ": a model is a folder with config.json and *.safetensors, or a .gguf file; "
+                  "name the folder");
+    case SourceKind::Run:
+      throw Error(Code::Usage, path.string(), ": a run of gyre, no checkpoint of another program");
+  }
+  out.family = opened.family;
+  for (const inspect::Finding& doubt : out.resolved.doubts) {
+    if (doubt.severity == inspect::Severity::Error) {
+      log(Level::Warning, path.string(), ": ", doubt.message);
+    }
+  }
+  out.settings = read_settings(out.resolved, *opened.family, opened.names, *opened.store);
+  out.config = out.settings.config;
+  out.plan = plan_of(out.resolved, out.settings, 0);
+  out.max_length = out.resolved.max_length;
+  out.weights =
+      std::make_shared<CheckpointWeights>(std::move(opened.store), opened.names, *opened.family,
+                                          out.config, out.settings.biases, options.dtype);
+  return out;
+}
+
+}  // namespace gyre::model

@@ -1,0 +1,67 @@
+#include "gyre/train/any_model.h"
+
+#include "gyre/base/error.h"
+#include "gyre/base/log.h"
+#include "gyre/model/load/load.h"
+#include "gyre/model/weights.h"
+#include "gyre/train/run_dir.h"
+
+namespace gyre::train {
+namespace {
+
+// A run records which tokenizer it had and where its corpus lies, not the tokenizer itself.
+std::shared_ptr<const model::Tokenizer> tokenizer_of(const RunManifest& manifest) {
+  if (manifest.tokenizer_kind == "bytes") {
+    return model::byte_tokenizer();
+  }
+  if (manifest.tokenizer_kind == "none") {
+    return nullptr;
+  }
+  try {
+    return open_run_dataset(manifest).tokenizer;
+  } catch (const Error& fault) {
+    log(Level::Warning, "the run's tokenizer is not there, tokens have no text: ", fault.what());
+    return nullptr;
+  }
+}
+
+AnyModel open_run(const std::filesystem::path& path, const AnyModelOptions& options) {
+  Run run = load_run(path, options.device);
+  run.model.set_compute_dtype(options.dtype);
+  auto tokenizer = tokenizer_of(run.manifest);
+  const int64_t length = run.manifest.train_length;
+  return {path,
+          "gyre",
+          std::move(run.model),
+          std::move(tokenizer),
+          length,
+          [manifest = run.manifest](int64_t tokens) { return plan_at_length(manifest, tokens); }};
+}
+
+AnyModel open_checkpoint(const std::filesystem::path& path, const AnyModelOptions& options) {
+  auto loaded =
+      std::make_shared<model::LoadedModel>(model::load_model(path, {.dtype = options.dtype}));
+  std::shared_ptr<model::WeightSource> weights;
+  if (options.streamed) {
+    weights = std::make_shared<model::StreamedWeights>(loaded->weights);
+  } else {
+    weights =
+        std::make_shared<model::ResidentWeights>(*loaded->weights, loaded->config, options.device);
+  }
+  std::shared_ptr<const model::Tokenizer> tokenizer = std::move(loaded->tokenizer);
+  return {path,
+          loaded->family->name,
+          model::Transformer(loaded->config, loaded->plan, std::move(weights)),
+          std::move(tokenizer),
+          loaded->max_length,
+          [loaded](int64_t tokens) { return loaded->plan_at_length(tokens); }};
+}
+
+}  // namespace
+
+AnyModel load_any_model(const std::filesystem::path& path, const AnyModelOptions& options) {
+  return std::filesystem::is_regular_file(path / "manifest.json") ? open_run(path, options)
+                                                                  : open_checkpoint(path, options);
+}
+
+}  // namespace gyre::train
