@@ -182,7 +182,7 @@ std::vector<std::string> token_texts(const Subject& subject, const at::Tensor& r
   std::vector<std::string> out;
   for (int64_t i = 0; i < std::min<int64_t>(64, ids.numel()); ++i) {
     const auto id = static_cast<int32_t>(ids.const_data_ptr<int64_t>()[i]);
-    out.push_back(id == subject.begin_token ? "<begin>" : subject.tokenizer.decode({id}));
+    out.push_back(id == subject.begin_token ? "<begin>" : subject.tokenizer.piece(id));
   }
   return out;
 }

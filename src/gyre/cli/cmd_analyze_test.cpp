@@ -15,7 +15,8 @@ std::string message_of(const std::string& arguments) {
 }
 
 TEST(CmdAnalyze, NeedsAModelAndAFolder) {
-  EXPECT_TRUE(message_of("").starts_with("analyze: which model? give "));
+  EXPECT_EQ(message_of(""),
+            "analyze: which model? give a folder with config.json, a .gguf file or a run");
   EXPECT_EQ(message_of("some/model"), "analyze: where to? give a folder with --out DIR");
 }
 
@@ -26,6 +27,11 @@ TEST(CmdAnalyze, NeedsAText) {
 
 TEST(CmdAnalyze, OptionsAreCheckedBeforeTheModelIsRead) {
   EXPECT_EQ(message_of("some/model --out o --tokens 5"), "--tokens must be 32 to 4096, got 5");
+}
+
+TEST(CmdAnalyze, ComputesInTwoTypes) {
+  EXPECT_EQ(message_of("some/model --out o --dtype fp8"),
+            "--dtype must be fp32 or bf16, got 'fp8'");
 }
 
 TEST(CmdAnalyze, RunsOnTheCpu) {

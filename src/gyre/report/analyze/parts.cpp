@@ -24,8 +24,8 @@ const std::vector<double>& wavelengths_shown(const analyze::Analysis& a) {
 std::string finding_sentence(const analyze::Analysis& a, const std::string& id) {
   for (const analyze::Finding& finding : a.findings) {
     if (finding.id == id) {
-      return "<b>" + escape(finding.claim) + ": " + analyze::name_of(finding.verdict) + ".</b> " +
-             escape(finding.text) + ".";
+      return "<b>" + escape(finding.claim) + ": " + analyze::name_of(finding.verdict) + "</b> (" +
+             escape(finding.text) + ").";
     }
   }
   return "";

@@ -129,6 +129,7 @@ Panel share_panel(const Analysis& a, const char* title, double analyze::Shares::
   panel.title = title;
   panel.exports = true;
   panel.x.title = "layer";
+  index_ticks(panel.x, a.shape.layers);
   panel.y.title = "share of norm";
   panel.markers = {{'y', equal, "equal"}};
   int arm = 1;
