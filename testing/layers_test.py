@@ -130,7 +130,8 @@ def scheme_mentions(root):
     words = re.compile(rf'\b({free})\b|(?<![\w"-])(?i:({free}))(?=[A-Z_]|\s*[=;(])')
     specs = re.compile(rf'"({"|".join(names)})(["\:])')
     for path, module, text in sources(root):
-        if module not in SCHEME_FREE or TEST_FILE.search(path.name):
+        # Tokenizers of model families bear the families' names, some of which are schemes too.
+        if module not in SCHEME_FREE or TEST_FILE.search(path.name) or "tokenizer" in path.parts:
             continue
         code = strip_comments(text)
         for match in [*words.finditer(code), *specs.finditer(code)]:
@@ -250,6 +251,7 @@ class CanFail(unittest.TestCase):
     def test_scheme_name_in_a_test_or_in_position(self):
         self.expect_clean("study/other_test.cpp", 'f("rope");\n')
         self.expect_clean("position/other.cpp", 'f("rope");\n')
+        self.expect_clean("model/tokenizer/other.cpp", 'f("rope");\n')
 
     def test_machine_path(self):
         self.expect(machine_paths, "data/bad.cpp", 'f("/home/someone/x");\n', "/home/someone")

@@ -1,7 +1,5 @@
 // Applies learned merges: in each piece the earliest-learned pair is merged first, until none is
 // left. Pieces repeat, so each call remembers the ids of those it has met.
-#include <c10/util/Exception.h>
-
 #include <bit>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -80,7 +78,7 @@ class BpeTokenizer : public Tokenizer {
   int64_t vocab() const override { return static_cast<int64_t>(bytes_.size()); }
   int64_t end_of_document() const override { return kBpeEndOfDocument; }
 
-  std::vector<int32_t> encode(std::string_view text) const override {
+  std::vector<int32_t> encode(std::string_view text, Specials /*none*/) const override {
     std::vector<int32_t> ids;
     ids.reserve(text.size() / 2);
     std::unordered_map<std::string_view, std::pair<size_t, size_t>> seen;  // span of `ids`
@@ -106,12 +104,19 @@ class BpeTokenizer : public Tokenizer {
   std::string decode(const std::vector<int32_t>& ids) const override {
     std::string text;
     for (const int32_t id : ids) {
-      TORCH_CHECK_VALUE(id >= 0 && id < vocab(), "bpe: id ", id, " is outside the vocabulary of ",
-                        vocab());
-      text += bytes_[static_cast<size_t>(id)];
+      text += piece(id);
     }
     return text;
   }
+
+  std::string piece(int32_t id) const override {
+    if (id < 0 || id >= vocab()) {
+      throw Error(Code::Usage, "bpe: id ", id, " is outside the vocabulary of ", vocab());
+    }
+    return bytes_[static_cast<size_t>(id)];
+  }
+  bool is_special(int32_t id) const override { return id == kBpeEndOfDocument; }
+  SpecialIds special_ids() const override { return {-1, {kBpeEndOfDocument}, false, false}; }
 
   std::string serialize() const override {
     const nlohmann::ordered_json json = {
