@@ -3,7 +3,6 @@
 // Work is cut by (sequence, head), never by thread, so that sums do not depend on threads.
 #include "gyre/attention/rotation.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -16,6 +15,7 @@
 #include "gyre/attention/cuda/turning.h"
 #include "gyre/attention/gauge.h"
 #include "gyre/attention/params.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::attention {
 namespace {
@@ -86,7 +86,7 @@ at::Tensor turn(const at::Tensor& input_BHTD, const Table& table, double directi
   const auto runs = turning_runs(table.theta, table.decay);
   const int64_t n_heads = x_BHTD.size(1), n_pairs = table.theta.size(1);
   const int64_t table_bytes = table.cos.stride(0) * static_cast<int64_t>(table.cos.element_size());
-  at::parallel_for(0, x_BHTD.size(0) * n_heads, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, x_BHTD.size(0) * n_heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t b = i / n_heads, h = i % n_heads, g = group_of(h, x_BHTD, table.theta);
       rotate_rows(element_of(x_BHTD),
@@ -109,7 +109,7 @@ at::Tensor cross_sums(const at::Tensor& rotated_BHTD, const at::Tensor& grad, co
   at::Tensor sums = at::zeros({3, n_batch, n_heads, n_pairs}, at::kDouble);
   auto* out = sums.mutable_data_ptr<double>();
   const int64_t plane = n_batch * n_heads * n_pairs;
-  at::parallel_for(0, n_batch * n_heads, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, n_batch * n_heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t b = i / n_heads, h = i % n_heads;
       double* row = out + i * n_pairs;
@@ -165,6 +165,7 @@ struct Rotate : torch::autograd::Function<Rotate> {
       saved.insert(saved.end(), {q_out, k_out});
     }
     ctx->saved_data["learned"] = theta.requires_grad();
+    ctx->set_materialize_grads(false);  // backward leaves out a side that no loss reads
     ctx->save_for_backward(saved);
     return {q_out, k_out};
   }

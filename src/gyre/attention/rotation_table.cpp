@@ -1,5 +1,4 @@
 // Tables of the rotation: angles in double, amplitude and decay folded in, rounded once at the end.
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -10,6 +9,7 @@
 
 #include "gyre/attention/cuda/turning.h"
 #include "gyre/attention/rotation.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::attention {
 namespace {
@@ -42,7 +42,7 @@ CosSin angles(const at::Tensor& theta_GP, const at::Tensor& positions_T) {
   const auto* t = theta_GP.const_data_ptr<double>();
   const auto* p = positions_T.const_data_ptr<int64_t>();
   auto *c = cos.mutable_data_ptr<double>(), *s = sin.mutable_data_ptr<double>();
-  at::parallel_for(0, n_groups * n_tokens, 64, [&](int64_t begin, int64_t end) {
+  parallel_for(0, n_groups * n_tokens, 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       for (int64_t m = 0; m < n_pairs; ++m) {
         const auto position = static_cast<double>(p[row % n_tokens]);

@@ -11,6 +11,7 @@
 #include "gyre/bench/capped.h"
 #include "gyre/bench/commands.h"
 #include "gyre/bench/interleave.h"
+#include "gyre/bench/least_memory.h"
 #include "gyre/bench/machine.h"
 #include "gyre/bench/our_attention.h"
 #include "gyre/bench/peer.h"
@@ -32,7 +33,7 @@ class AttentionBench {
   void run(Record& record) {
     if (!contest_.attention_peer.empty()) {
       start_peer();
-      record.machine.peer = peer_->name();
+      set_peer(record, peer_->name());
     }
     for (const AttentionCase& each : cases_) {
       measure(each, record);
@@ -114,6 +115,7 @@ void AttentionBench::measure(const AttentionCase& each, Record& record) {
 Record measured(const char* what, const AttentionShape& shape, const Contest& contest) {
   check(shape);
   check(contest.limits);
+  check_fits(shape, contest);
   train::keep_freed_memory();
   const bool with_memory = std::string(what) == "length";
   Record record;

@@ -1,4 +1,4 @@
-// The four benchmarks of `gyre bench`, each from options to a Record. docs/benchmarks.md says what
+// The five benchmarks of `gyre bench`, each from options to a Record. docs/benchmarks.md says what
 // they measure and how to read them.
 #pragma once
 
@@ -19,8 +19,9 @@ struct Contest {
   std::string device = "cpu";
   // Programs with their leading arguments; empty = that side is left out.
   std::vector<std::string> train_peer, attention_peer;  // PyTorch
+  std::vector<std::string> infer_peer;                  // transformers
   // This program as such a server, for peak memory in a process of its own.
-  std::vector<std::string> own_training, own_attention;
+  std::vector<std::string> own_training, own_attention, own_inference;
 };
 
 Record run_train(const TrainShape& shape, const TrainRun& run, const Contest& contest);
@@ -30,8 +31,12 @@ Record run_memory(const TrainShape& training, const AttentionShape& attention,
 /// run_attention at many lengths, with the peak memory of every case.
 Record run_length(const AttentionShape& shape, const Contest& contest);
 
+/// Prefill and decoding of a checkpoint.
+Record run_infer(const InferShape& shape, const Contest& contest);
+
 /// Our side as a server (peer.h); used by run_* for peak memory.
 void serve_training(const TrainShape& shape, const std::string& device);
 void serve_attention(const AttentionShape& shape, const std::string& device);
+void serve_inference(const InferShape& shape);
 
 }  // namespace gyre::bench

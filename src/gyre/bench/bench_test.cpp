@@ -20,16 +20,6 @@
 namespace gyre::bench {
 namespace {
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TrainShape tiny_training() {
   return {
       .width = 16, .layers = 1, .hidden = 16, .vocab = 11, .length = 8, .batch = 2, .head_dim = 8};
@@ -166,6 +156,18 @@ TEST(BenchMemory, HasOneRowPerCaseAndOneOfTraining) {
     EXPECT_DOUBLE_EQ(row.ratio, 1.0);
     EXPECT_EQ(row.note, "ours started with 101; peer started with 101");
   }
+}
+
+TEST(BenchMemory, NamesThePeersTorch) {
+  const FakePeer fake;
+  Contest contest;
+  contest.train_peer = fake.command("--old-torch");
+  const Record record = run_memory(tiny_training(), tiny_attention(), contest);
+  EXPECT_EQ(record.machine.peer, "torch 1.0.0");
+  ASSERT_EQ(record.notes.size(), 1U);
+  EXPECT_TRUE(
+      record.notes[0].starts_with("the peer runs torch 1.0.0, ours is linked with torch 2."))
+      << record.notes[0];
 }
 
 TEST(BenchMemory, SaysWhatFailed) {

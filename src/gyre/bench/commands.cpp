@@ -45,6 +45,7 @@ Peak peak_of(const Command& command, const std::string& case_words, int64_t step
   }
   try {
     Server server(command, limits);
+    out.name = server.name();
     for (int64_t i = 0; i < steps; ++i) {
       server.step_ms(case_words);
     }

@@ -20,6 +20,7 @@ struct Peak {
   double mib = kUnknown;
   double start_mib = kUnknown;  // before it computed anything: the libraries
   std::string why;              // it could not be measured
+  std::string name;             // "torch 2.13.0"
 };
 /// steps: timed ones, after the warm-up. An empty command gives an empty Peak.
 Peak peak_of(const Command& command, const std::string& case_words, int64_t steps,

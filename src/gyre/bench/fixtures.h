@@ -1,4 +1,5 @@
-// A peer for tests: a script that speaks the protocol without PyTorch, and misbehaves on demand.
+// For tests: a peer that speaks the protocol without PyTorch and misbehaves on demand, and the text
+// of an Error.
 #pragma once
 
 #include <stdlib.h>
@@ -8,7 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "gyre/base/error.h"
+
 namespace gyre::bench {
+
+/// The message of the Error that call() throws; "" = none.
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
 
 inline constexpr const char* kFakePeer = R"PY(
 import sys, time
@@ -21,8 +35,9 @@ if "--mute" in sys.argv:
 if "--dies-at-once" in sys.argv:
     sys.stderr.write("first\nno torch here\n")
     sys.exit(3)
+name = "torch 1.0.0" if "--old-torch" in sys.argv else "fake 1.0"
 say("hello" if "--unready" in sys.argv else
-    'ready {"peer": "fake 1.0", "threads": 1, "start_mib": 100.5}')
+    'ready {"peer": "%s", "threads": 1, "start_mib": 100.5}' % name)
 for line in sys.stdin:
     words = line.split()
     if words == ["peak"]:

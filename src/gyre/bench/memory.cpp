@@ -9,6 +9,7 @@
 #include "gyre/bench/bench.h"
 #include "gyre/bench/capped.h"
 #include "gyre/bench/commands.h"
+#include "gyre/bench/least_memory.h"
 #include "gyre/bench/machine.h"
 #include "gyre/bench/our_training.h"
 #include "gyre/bench/peer.h"
@@ -28,6 +29,7 @@ void training_row(const TrainShape& shape, const Contest& contest, Record& recor
   record.rows.push_back(memory_row(str("training step, ", words, ", width ", shape.width, ", ",
                                        shape.layers, " layers, ", shape.batch, " x ", shape.length),
                                    contest.train_peer.empty() ? "" : "eager", ours, eager));
+  set_peer(record, eager.name);
 }
 
 }  // namespace
@@ -37,6 +39,8 @@ Record run_memory(const TrainShape& training, const AttentionShape& attention,
   check(training);
   check(attention);
   check(contest.limits);
+  check_fits(training, contest);
+  check_fits(attention, contest);
   Record record;
   record.what = "memory";
   record.title = "Peak resident memory, each case in a process of its own";

@@ -100,6 +100,17 @@ void check(const AttentionShape& shape) {
   }
 }
 
+void check(const InferShape& shape) {
+  if (shape.model.empty()) {
+    throw Error(Code::Usage,
+                "bench infer: which model? give --model with a folder with "
+                "config.json, a .gguf file or a run");
+  }
+  at_least("new", shape.new_tokens, 1);
+  at_least("steps", shape.steps, 1);
+  check_lengths(shape.lengths);
+}
+
 void check(const Limits& limits) {
   at_least("start-limit-s", limits.start_limit_s, 1);
   if (!(limits.step_limit_s > 0.0)) {

@@ -65,6 +65,20 @@ struct AttentionShape {
   }
 };
 
+struct InferShape {
+  std::string model;  // checkpoint: folder, .gguf file or run
+  std::vector<int64_t> lengths = {512};
+  int64_t new_tokens = 32;
+  std::string dtype = "bf16";
+  int64_t steps = 5;
+
+  template <class V>
+  void fields(V& v) {
+    v("model", model, "infer: folder with config.json, .gguf file or run");
+    v("new", new_tokens, "infer: tokens of one decoding step");
+  }
+};
+
 /// The shapes of `gyre bench length` and of the attention part of `gyre bench memory`.
 AttentionShape length_shape();
 AttentionShape memory_shape();
@@ -89,6 +103,7 @@ struct Limits {
 void check(const TrainShape& shape);
 void check(const TrainRun& run);
 void check(const AttentionShape& shape);
+void check(const InferShape& shape);
 void check(const Limits& limits);
 
 /// "512" of "window:512"; 0 for other kinds. Error(Usage) for no kind.

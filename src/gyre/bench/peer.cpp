@@ -10,6 +10,7 @@
 #include "gyre/base/error.h"
 #include "gyre/bench/machine.h"
 #include "gyre/data/subprocess.h"
+#include "gyre/tensor/memory_fault.h"
 
 namespace gyre::bench {
 namespace {
@@ -164,7 +165,7 @@ void serve(std::istream& in, std::ostream& out, const StepOf& step) {
         out << "error no command '" << line << "'" << std::endl;
       }
     } catch (const std::exception& fault) {
-      const std::string text = fault.what();
+      const std::string text = is_out_of_memory(fault) ? "out of memory" : fault.what();
       out << "error " << text.substr(0, text.find('\n')) << std::endl;
     }
   }

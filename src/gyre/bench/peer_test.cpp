@@ -14,16 +14,6 @@
 namespace gyre::bench {
 namespace {
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(ReadReply, TakesTheNumberAfterTheWord) {
   EXPECT_DOUBLE_EQ(read_reply("ms 12.5", "ms"), 12.5);
   EXPECT_DOUBLE_EQ(read_reply("mib 3", "mib"), 3.0);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "gyre/base/error.h"
 #include "gyre/base/progress.h"
@@ -187,6 +188,19 @@ Row time_row(std::string what, std::string peer_name, const std::vector<double>&
   row.ours_samples = ours_ms;
   row.peer_samples = peer_ms;
   return row;
+}
+
+void set_peer(Record& record, const std::string& name) {
+  constexpr std::string_view kTorch = "torch ";
+  record.machine.peer = name;
+  const auto release = [](const std::string& version) {  // "+cpu" names the build
+    return version.substr(0, version.find('+'));
+  };
+  const std::string& ours = record.machine.torch;
+  if (name.starts_with(kTorch) && release(name.substr(kTorch.size())) != release(ours)) {
+    record.notes.push_back(str("the peer runs ", name, ", ours is linked with torch ", ours,
+                               ": the ratios compare two versions too"));
+  }
 }
 
 std::string to_json(const Record& record) {

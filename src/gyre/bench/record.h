@@ -72,6 +72,9 @@ Ratio median_of_ratios(const std::vector<double>& above, const std::vector<doubl
 Row time_row(std::string what, std::string peer_name, const std::vector<double>& ours_ms,
              const std::vector<double>& peer_ms);
 
+/// Names the peer ("torch 2.13.0+cpu"), with a note when its torch is another than ours.
+void set_peer(Record& record, const std::string& name);
+
 std::string to_json(const Record& record);  // gyre.bench/1
 std::string to_text(const Record& record);  // the table
 

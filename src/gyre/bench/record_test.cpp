@@ -53,6 +53,23 @@ TEST(Ratio, OfNothingIsUnknown) {
   EXPECT_FALSE(ratio_of_medians({1.0}, {2.0}).ci95.known());
 }
 
+TEST(SetPeer, NotesATorchOtherThanOurs) {
+  for (const char* same : {"torch 2.13.0", "torch 2.13.0+cpu", "fake 1.0", ""}) {
+    Record record = example();
+    set_peer(record, same);
+    EXPECT_EQ(record.machine.peer, same);
+    EXPECT_EQ(record.notes.size(), 1U) << same;
+  }
+  Record record = example();
+  set_peer(record, "torch 2.12.1+cpu");
+  ASSERT_EQ(record.notes.size(), 2U);
+  EXPECT_EQ(record.notes.back(),
+            "the peer runs torch 2.12.1+cpu, ours is linked with torch 2.13.0: the ratios compare "
+            "two versions too");
+  EXPECT_NE(to_text(record).find("\n" + record.notes.back() + "\n"), std::string::npos);
+  EXPECT_NE(to_json(record).find(record.notes.back()), std::string::npos);
+}
+
 TEST(TimeRow, SaysHowManyTimesAsFast) {
   const Row row = time_row("step", "eager", {10.0, 12.0, 11.0}, {30.0, 33.0, 36.0});
   EXPECT_DOUBLE_EQ(row.ours, 11.0);

@@ -10,6 +10,7 @@
 #include "gyre/bench/bench.h"
 #include "gyre/bench/commands.h"
 #include "gyre/bench/interleave.h"
+#include "gyre/bench/least_memory.h"
 #include "gyre/bench/machine.h"
 #include "gyre/bench/our_training.h"
 #include "gyre/bench/peer.h"
@@ -332,7 +333,7 @@ Record TrainBench::result() {
                      " layers, heads of ", shape_.head_dim, ", hidden ", shape_.hidden,
                      ", vocabulary ", shape_.vocab, ", batch ", shape_.batch, " x ", shape_.length);
   record.machine = describe_machine();
-  record.machine.peer = peer_name_;
+  set_peer(record, peer_name_);
   totals(record);
   throughput_rows(record);
   rope_rows(record);
@@ -351,6 +352,7 @@ Record run_train(const TrainShape& shape, const TrainRun& run, const Contest& co
   check(shape);
   check(run);
   check(contest.limits);
+  check_fits(shape, contest);
   train::keep_freed_memory();
   return TrainBench(shape, run, contest).result();
 }

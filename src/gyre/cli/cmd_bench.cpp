@@ -42,6 +42,7 @@ struct BenchVerb {
   bench::TrainShape shape;
   bench::TrainRun run;
   bench::AttentionShape attention;
+  bench::InferShape infer;
   bench::Limits limits;
   BothFlags both;
   bool quick = false, no_peer = false, force = false, serve = false;
@@ -56,6 +57,8 @@ void set_defaults(BenchVerb& verb) {
     attention = bench::length_shape();
   } else if (verb.what == "memory") {
     attention = bench::memory_shape();
+  } else if (verb.what == "infer") {
+    attention.lengths = verb.infer.lengths;
   }
   if (verb.quick) {
     shape = {.width = 64,
@@ -92,6 +95,9 @@ void spread_both(BenchVerb& verb) {
   verb.attention.head_dims = verb.both.head_dim;
   verb.attention.steps = verb.run.steps = verb.both.steps;
   verb.shape.batch = verb.both.batch;
+  verb.infer.steps = verb.both.steps;
+  verb.infer.lengths = verb.attention.lengths;
+  verb.infer.dtype = verb.attention.dtype == "float32" ? "fp32" : "bf16";
   if (verb.what == "train" || verb.what == "memory") {
     if (verb.both.head_dim.size() != 1) {
       throw Error(Code::Usage, "bench ", verb.what, " takes one --head-dim, got ",
@@ -104,9 +110,13 @@ void spread_both(BenchVerb& verb) {
 // Before anything runs: what was measured must not be lost to a path.
 void check_usage(const BenchVerb& verb) {
   const std::string& what = verb.what;
-  if (what != "train" && what != "attention" && what != "memory" && what != "length") {
+  if (what != "train" && what != "attention" && what != "memory" && what != "length" &&
+      what != "infer") {
     throw Error(Code::Usage, "bench: no benchmark '", what,
-                "'; known: train, attention, memory, length");
+                "'; known: train, attention, memory, length, infer");
+  }
+  if (what == "infer" && verb.common.device != "cpu") {
+    throw Error(Code::Usage, "bench infer measures the CPU; use --device cpu");
   }
   if (what == "memory" && verb.common.device != "cpu") {
     throw Error(Code::Usage, "bench memory measures resident memory; use --device cpu");
@@ -143,9 +153,11 @@ bench::Contest contest_of(const BenchVerb& verb) {
     const bench::PeerPlace place = bench::find_peer(verb.limits.python);
     contest.train_peer = {place.python, (place.scripts / "torch_train.py").string()};
     contest.attention_peer = {place.python, (place.scripts / "torch_attention.py").string()};
+    contest.infer_peer = {place.python, (place.scripts / "torch_infer.py").string()};
   }
   contest.own_training = {own, "bench", "train"};
   contest.own_attention = {own, "bench", "attention"};
+  contest.own_inference = {own, "bench", "infer"};
   return contest;
 }
 
@@ -156,6 +168,9 @@ bench::Record measured(const BenchVerb& verb) {
   }
   if (verb.what == "memory") {
     return bench::run_memory(verb.shape, verb.attention, contest);
+  }
+  if (verb.what == "infer") {
+    return bench::run_infer(verb.infer, contest);
   }
   return verb.what == "length" ? bench::run_length(verb.attention, contest)
                                : bench::run_attention(verb.attention, contest);
@@ -184,8 +199,9 @@ int run_bench(BenchVerb& verb) {
   }
   apply_common(verb.common);
   if (verb.serve) {
-    verb.what == "train" ? bench::serve_training(verb.shape, verb.common.device)
-                         : bench::serve_attention(verb.attention, verb.common.device);
+    verb.what == "infer"   ? bench::serve_inference(verb.infer)
+    : verb.what == "train" ? bench::serve_training(verb.shape, verb.common.device)
+                           : bench::serve_attention(verb.attention, verb.common.device);
     return 0;
   }
   const std::string plotly = verb.report.empty() ? "" : read_file(report::find_plotly());
@@ -217,7 +233,8 @@ Action add_bench(CLI::App& app) {
   const auto verb = std::make_shared<BenchVerb>();
   app.add_option("what", verb->what,
                  "train: whole training steps; attention: forward and backward with rotation;\n"
-                 "memory: peak of both; length: attention from 512 to 32768 tokens [train]")
+                 "memory: peak of both; length: attention from 512 to 32768 tokens;\n"
+                 "infer: prefill and decoding of a checkpoint [train]")
       ->type_name("");
   verb->options.add(app, "All", fields_of(verb->both));
   app.add_option(
@@ -232,6 +249,7 @@ Action add_bench(CLI::App& app) {
                "also time per operator of ours and its distance to the roofline")
       ->group("Train");
   verb->options.add(app, "Attention, length and memory", fields_of(verb->attention));
+  verb->options.add(app, "Inference (with --lengths and --dtype)", fields_of(verb->infer));
   app.add_flag("--no-peer", verb->no_peer, "measure ours alone")->group("Peer and limits");
   verb->options.add(app, "Peer and limits", fields_of(verb->limits));
   app.add_flag("--quick", verb->quick, "tiny shapes, two rounds: shows that it works, not how fast")
@@ -246,7 +264,8 @@ Action add_bench(CLI::App& app) {
       "Ours and PyTorch's steps alternate in one run on equal threads; figures are medians, with "
       "a\n"
       "95 % interval of their ratio over the rounds. Peak memory is that of a process of its own.\n"
-      "The peers are bench/torch_train.py and bench/torch_attention.py. See docs/benchmarks.md.");
+      "The peers are bench/torch_train.py, torch_attention.py and torch_infer.py. See "
+      "docs/benchmarks.md.");
   return [verb] { return run_bench(*verb); };
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
+#include "gyre/cli/program.h"
 #include "gyre/cli/test_verb.h"
 #include "gyre/report/bench_page.h"
 
@@ -86,6 +87,38 @@ TEST(CmdBench, NamesWhatIsWrong) {
   EXPECT_EQ(message_of("train --python /bin/false"),
             "--python /bin/false has no torch; install it there, give another Python, or "
             "--no-peer");
+}
+
+TEST(CmdBench, RefusesShapesThatCannotFitBeforeItStarts) {
+  for (const char* arguments :
+       {"train --batch 1000000000000", "train --vocab 100000000000000000",
+        "train --layers 1000000000000", "attention --lengths 16,1000000000000000",
+        "attention --heads 1000000000000 --head-dim 1000000000000", "memory --batch 1000000000000",
+        "length --lengths 1000000000000000"}) {
+    const std::string text = message_of(std::string(arguments) + " --no-peer --quick");
+    EXPECT_NE(text.find(" needs at least "), std::string::npos) << arguments << ": " << text;
+    EXPECT_NE(text.find(" are free; lower --batch, "), std::string::npos) << text;
+  }
+}
+
+TEST(CmdBench, ThreadsOutOfRangeAreNamedInALine) {
+  for (const char* bad : {"-1", "1025", "x", "1.5"}) {
+    CLI::App app;
+    const Action action = add_bench(app);
+    try {
+      app.parse(str("train --threads ", bad));
+      ADD_FAILURE() << bad << " was taken";
+    } catch (const CLI::ParseError& fault) {
+      EXPECT_EQ(fault.what(), str("--threads: must be 0 (all cores) to 1024, got '", bad, "'"));
+    }
+  }
+}
+
+TEST(OutOfMemory, IsAFaultOfUsage) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(out_of_memory(""), 2);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "gyre: out of memory; lower --batch, --length or the model's size\n");
 }
 
 TEST(CmdBench, DoesNotOverwriteAPage) {

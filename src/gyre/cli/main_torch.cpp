@@ -7,6 +7,7 @@
 #include "gyre/base/isa.h"
 #include "gyre/base/progress.h"
 #include "gyre/cli/program.h"
+#include "gyre/tensor/memory_fault.h"
 #include "gyre/train/machine.h"
 
 namespace gyre::cli {
@@ -27,11 +28,15 @@ const std::vector<VerbInfo>& verbs() {
   return list;
 }
 
-/// A tensor argument that a check refused is usage; any other fault of torch is a bug.
+/// A tensor argument that a check refused is usage, and so are sizes that do not fit in memory; any
+/// other fault of torch is a bug.
 int torch_fault(const std::exception& fault, bool verbose) {
   const auto* error = dynamic_cast<const c10::Error*>(&fault);
   if (error == nullptr) {
     return 0;
+  }
+  if (is_out_of_memory(fault)) {
+    return out_of_memory(verbose ? error->what() : "");
   }
   std::cerr << "gyre: " << (verbose ? error->what() : error->what_without_backtrace()) << '\n';
   const bool usage = dynamic_cast<const c10::ValueError*>(error) != nullptr;

@@ -31,6 +31,12 @@ int unknown_verb(const std::string& verb, const std::vector<VerbInfo>& verbs) {
 
 }  // namespace
 
+int out_of_memory(const std::string& details) {
+  std::cerr << "gyre: out of memory; lower --batch, --length or the model's size"
+            << (details.empty() ? "" : ": ") << details << '\n';
+  return exit_code(Code::Usage);
+}
+
 int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,
                 const FaultHandler& other_fault) {
   CLI::App app{"gyre: a laboratory for position encodings in Transformer language models"};
@@ -76,8 +82,7 @@ int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,
     std::cerr << "gyre: " << e.what() << '\n';
     return exit_code(e.code());
   } catch (const std::bad_alloc&) {
-    std::cerr << "gyre: out of memory; lower --batch, --length or the model's size\n";
-    return exit_code(Code::Internal);
+    return out_of_memory("");
   } catch (const std::exception& e) {
     if (other_fault) {
       if (const int code = other_fault(e, verbose); code != 0) {

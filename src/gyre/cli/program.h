@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "gyre/cli/verb.h"
@@ -13,6 +14,10 @@ namespace gyre::cli {
 
 /// Prints a fault of a library that this file does not know and returns its exit code; 0 = unknown.
 using FaultHandler = std::function<int(const std::exception& fault, bool verbose)>;
+
+/// Says that a shape does not fit in memory; returns the exit code of a fault of usage. `details`:
+/// a library's own words, "" = none.
+int out_of_memory(const std::string& details);
 
 /// A verb without `add` is listed in the help only.
 int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <string_view>
@@ -19,6 +20,18 @@ std::string shell_word(const std::string& word) {
            std::string_view("-_./=:,@+").find(static_cast<char>(c)) != std::string_view::npos;
   });
   return plain ? word : "'" + word + "'";
+}
+
+constexpr long kMostThreads = 1024;
+
+/// What is wrong with a --threads, "" = nothing. CLI11's own range prints its bounds in full.
+std::string thread_fault(const std::string& text) {
+  long threads = -1;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, threads);
+  const bool fits =
+      read.ec == std::errc() && read.ptr == end && threads >= 0 && threads <= kMostThreads;
+  return fits ? "" : str("must be 0 (all cores) to ", kMostThreads, ", got '", text, "'");
 }
 
 }  // namespace
@@ -46,7 +59,7 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_option("--device", common.device, "cpu | cuda [cpu]")->type_name("")->group("General");
   app.add_option("--threads", common.threads, "threads; 0 = all cores [0]")
       ->type_name("")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Validator(thread_fault, ""))
       ->group("General");
 }
 

@@ -1,5 +1,4 @@
 // Fills a folder with the two shards, the tokenizer and the manifest.
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 
@@ -10,6 +9,7 @@
 #include "gyre/data/split.h"
 #include "gyre/data/token_file.h"
 #include "gyre/data/token_split.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::data {
 namespace fs = std::filesystem;
@@ -53,7 +53,7 @@ class Encoder {
                     SplitRecord& record) {
     check_interrupt();
     std::vector<std::vector<int32_t>> ids(texts.size());
-    at::parallel_for(0, static_cast<int64_t>(texts.size()), 1, [&](int64_t begin, int64_t end) {
+    parallel_for(0, static_cast<int64_t>(texts.size()), 1, [&](int64_t begin, int64_t end) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
         ids[i] = tokenizer_.encode(texts[i]);
         if (tokenizer_.end_of_document() >= 0) {

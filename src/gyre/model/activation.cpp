@@ -1,6 +1,5 @@
 #include "gyre/model/activation.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -13,6 +12,7 @@
 #include <algorithm>
 
 #include "gyre/model/cpu/activation.h"
+#include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
@@ -49,8 +49,8 @@ int64_t result_width(const at::Tensor& up, Mlp kind) {
 }
 
 void run(cpu::ActivationKernel kernel, const cpu::ActivationRows& rows, int64_t n_rows) {
-  at::parallel_for(0, n_rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(rows.F, 1)),
-                   [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
+  parallel_for(0, n_rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(rows.F, 1)),
+               [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
 }
 
 at::Tensor value_of(const at::Tensor& input, Mlp kind) {

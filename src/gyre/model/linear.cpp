@@ -1,6 +1,5 @@
 #include "gyre/model/linear.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
@@ -15,6 +14,7 @@
 #include "gyre/model/activation.h"
 #include "gyre/model/cpu/few_rows.h"
 #include "gyre/model/cpu/weight_gradient.h"
+#include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
@@ -54,9 +54,9 @@ void run(const cpu::WeightGradientTable& kernels, const cpu::WeightGradient& who
     part.dy = whole.dy + m * whole.N;
     part.x = whole.x + m * whole.K;
     part.fresh = whole.fresh && m == 0;
-    at::parallel_for(0, n_panels, 1,
-                     [&](int64_t begin, int64_t end) { kernels.pack(part, begin, end); });
-    at::parallel_for(0, n_tiles, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(0, n_panels, 1,
+                 [&](int64_t begin, int64_t end) { kernels.pack(part, begin, end); });
+    parallel_for(0, n_tiles, 1, [&](int64_t begin, int64_t end) {
       std::vector<uint32_t> scratch(cpu::kGradientRows * cpu::kGradientTiles * cpu::kGradientDepth /
                                     2);
       kernels.tiles(part, scratch.data(), begin, end);
@@ -93,7 +93,7 @@ at::Tensor linear_of_few_rows(const at::Tensor& x, const LinearLayer& layer) {
   const auto kernel = layer.weight.scalar_type() == at::kFloat ? kernels.of_float : kernels.of_bf16;
   GYRE_WORK("gyre::few_rows", 2.0 * static_cast<double>(rows.M * rows.N * rows.K),
             layer.weight.nbytes());
-  at::parallel_for(0, rows.N, std::max<int64_t>(4, kGrain / std::max<int64_t>(rows.K, 1)),
+  parallel_for(0, rows.N, std::max<int64_t>(4, kGrain / std::max<int64_t>(rows.K, 1)),
                    [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
   return y;
 }

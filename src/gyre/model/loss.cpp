@@ -1,6 +1,5 @@
 #include "gyre/model/loss.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
@@ -17,6 +16,7 @@
 
 #include "gyre/model/cpu/loss.h"
 #include "gyre/model/linear.h"
+#include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
@@ -77,7 +77,7 @@ void softmax_rows(const at::Tensor& logits, const at::Tensor& targets, const at:
                                                            : 2;
   const auto kernel = loss_kernels().rows[type];
   const auto width = static_cast<size_t>(V) * nll.element_size();
-  at::parallel_for(0, logits.size(0), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, logits.size(0), 1, [&](int64_t begin, int64_t end) {
     std::vector<double> scratch(width / sizeof(double) + 1);
     kernel(rows, scratch.data(), begin, end);
   });

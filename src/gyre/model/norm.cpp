@@ -1,6 +1,5 @@
 #include "gyre/model/norm.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
@@ -12,6 +11,7 @@
 #include <optional>
 
 #include "gyre/model/cpu/norm.h"
+#include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
@@ -120,12 +120,13 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
                                   .eps = norm.eps};
     GYRE_WORK("gyre::norm", 0.0, (added_bytes(x, sum, delta) + n.nbytes()));
     const auto kernel = norm_kernels().forward[static_cast<int>(types)];
-    at::parallel_for(0, M, std::max<int64_t>(1, kGrain / std::max<int64_t>(C, 1)),
-                     [&](int64_t begin, int64_t end) { kernel(params, begin, end); });
+    parallel_for(0, M, std::max<int64_t>(1, kGrain / std::max<int64_t>(C, 1)),
+                 [&](int64_t begin, int64_t end) { kernel(params, begin, end); });
     ctx->set_materialize_grads(false);
     ctx->save_for_backward({sum.defined() ? sum : x, weight, mean, rstd});
     ctx->saved_data["types"] = static_cast<int64_t>(types);
     ctx->saved_data["bias"] = bias.defined();
+    ctx->saved_data["eps"] = norm.eps;
     return sum.defined() ? variable_list{n, sum} : variable_list{n};
   }
 
@@ -169,10 +170,11 @@ class AddNorm : public torch::autograd::Function<AddNorm> {
                                    .y_outer = rows.outer,
                                    .y_inner = rows.inner,
                                    .C = C,
-                                   .block = 0};
+                                   .block = 0,
+                                   .eps = ctx->saved_data["eps"].toDouble()};
     GYRE_WORK("gyre::norm_backward", 0.0, y.nbytes() + dn.nbytes() + added_bytes(dx, dy, ddelta));
     const auto kernel = norm_kernels().backward[ctx->saved_data["types"].toInt()];
-    at::parallel_for(0, n_blocks, 1, [&](int64_t first, int64_t last) {
+    parallel_for(0, n_blocks, 1, [&](int64_t first, int64_t last) {
       cpu::NormBackward mine = params;
       for (mine.block = first; mine.block < last; ++mine.block) {
         kernel(mine, std::min(M, mine.block * block_rows),

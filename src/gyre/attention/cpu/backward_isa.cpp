@@ -89,7 +89,8 @@ GYRE_INLINE void store_pairs(const Floats (&x)[2], BFloat* rows, int64_t columns
 }
 
 template <class E, bool kMask, bool kBias, bool kCap>
-void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
+void probabilities(const BackwardTile& t, const Place& at_tile, const ScoreTile<E>& tile,
+                   Work<E>& w) {
   using A = Acc<E>;
   const QueryTile& q = *at_tile.q;
   Row<A, kMask, kBias, kCap> row;
@@ -109,19 +110,20 @@ void probabilities(const BackwardTile& t, const Place& at_tile, Work<E>& w) {
       __builtin_memcpy(&row.lo, at_tile.seen->lo + n, sizeof row.lo);
       __builtin_memcpy(&row.hi, at_tile.seen->hi + n, sizeof row.hi);
     }
+    const int64_t width = tile.keys_of(n);
     if constexpr (TileOf<E>::kPair == 2) {
-      for (int64_t c = 0; c < at_tile.width; c += 2) {
+      for (int64_t c = 0; c < width; c += 2) {
         Floats p[2] = {}, ds[2] = {};
         const int64_t i = c * q.columns + n;
         row.make(c, i, p[0], ds[0]);
-        if (c + 1 < at_tile.width) {
+        if (c + 1 < width) {
           row.make(c + 1, i + q.columns, p[1], ds[1]);
         }
         store_rows(p, q.columns, w.p + i);
         store_pairs(ds, w.ds + i, q.columns, w.ds_pairs + c * q.columns + 2 * n);
       }
     } else {
-      for (int64_t c = 0; c < at_tile.width; ++c) {
+      for (int64_t c = 0; c < width; ++c) {
         const int64_t i = c * q.columns + n;
         Vec<A> p, ds;
         row.make(c, i, p, ds);
@@ -136,32 +138,28 @@ template <class E>
 void against(const BackwardTile& t, const Place& at_tile, void* dq, Work<E>& w) {
   using A = Acc<E>;
   const QueryTile& q = *at_tile.q;
-  const int64_t Dp = t.Dp, N = q.columns, c0 = at_tile.c0, width = at_tile.width;
-  product<E>(t.product, width, N, Dp, at<const E>(at_tile.keys->rows, c0 * Dp), Dp,
-             at<const E>(q.q_columns, 0), N, w.scores, N, false);
-  product<E>(t.product, width, N, Dp, at<const E>(at_tile.keys->values, c0 * Dp), Dp,
-             at<const E>(q.grad_columns, 0), N, w.grads, N, false);
+  const int64_t Dp = t.Dp, c0 = at_tile.c0, width = at_tile.width;
   const bool open = at_tile.seen->open_begin <= c0 && c0 + width <= at_tile.seen->open_end;
+  const bool corner = !open && hides_corner(t.product, q, *at_tile.seen, c0, width);
+  const ScoreTile<E> tile{t.product, corner, width, q.columns, Dp};
+  tile.make(at<const E>(at_tile.keys->rows, c0 * Dp), at<const E>(q.q_columns, 0), w.scores);
+  tile.make(at<const E>(at_tile.keys->values, c0 * Dp), at<const E>(q.grad_columns, 0), w.grads);
   const bool bias = t.score.slope != 0.0;
   if (t.score.cap != 0.0) {  // always with the mask: few layers have a cap
-    cap_scores<A>(t.score, width * N, w.scores, w.slopes);
-    bias ? probabilities<E, true, true, true>(t, at_tile, w)
-         : probabilities<E, true, false, true>(t, at_tile, w);
+    cap_scores<A>(t.score, width * q.columns, w.scores, w.slopes);
+    bias ? probabilities<E, true, true, true>(t, at_tile, tile, w)
+         : probabilities<E, true, false, true>(t, at_tile, tile, w);
   } else if (open) {
-    bias ? probabilities<E, false, true, false>(t, at_tile, w)
-         : probabilities<E, false, false, false>(t, at_tile, w);
+    bias ? probabilities<E, false, true, false>(t, at_tile, tile, w)
+         : probabilities<E, false, false, false>(t, at_tile, tile, w);
   } else {
-    bias ? probabilities<E, true, true, false>(t, at_tile, w)
-         : probabilities<E, true, false, false>(t, at_tile, w);
+    bias ? probabilities<E, true, true, false>(t, at_tile, tile, w)
+         : probabilities<E, true, false, false>(t, at_tile, tile, w);
   }
-  product<E>(t.product, width, Dp, N, w.p, N, at<const E>(q.grad_rows, 0), Dp, at<A>(t.dv, c0 * Dp),
-             Dp, true);
-  product<E>(t.product, width, Dp, N, w.ds, N, at<const E>(q.q_rows, 0), Dp, at<A>(t.dk, c0 * Dp),
-             Dp, true);
-  constexpr int64_t kPair = TileOf<E>::kPair;
-  const int64_t even = (width + kPair - 1) / kPair * kPair;
-  product<E>(t.product, Dp, N, even, at<const E>(at_tile.keys->key_columns, c0 * Dp), kKeys,
-             kPair == 2 ? w.ds_pairs : w.ds, N, at<A>(dq, 0), N, true);
+  tile.over_queries(w.p, at<const E>(q.grad_rows, 0), at<A>(t.dv, c0 * Dp));
+  tile.over_queries(w.ds, at<const E>(q.q_rows, 0), at<A>(t.dk, c0 * Dp));
+  tile.over_keys(at<const E>(at_tile.keys->key_columns, c0 * Dp),
+                 TileOf<E>::kPair == 2 ? w.ds_pairs : w.ds, at<A>(dq, 0), true);
 }
 
 template <class E>

@@ -1,12 +1,11 @@
 #include "gyre/attention/cpu/decode.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "gyre/attention/cpu/decode_params.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::attention::cpu {
 namespace {
@@ -74,7 +73,7 @@ void decode_of(const Call& call, at::Tensor& out, void (*kernel)(const DecodePie
     const int64_t n = S - first_seen(call, u / G);
     found[static_cast<size_t>(u)].resize(static_cast<size_t>((n + kPiece - 1) / kPiece));
   }
-  at::parallel_for(0, B * G * most, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, B * G * most, 1, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       const int64_t u = w / most, i = w % most, b = u / G, g = u % G;
       auto& pieces = found[static_cast<size_t>(u)];

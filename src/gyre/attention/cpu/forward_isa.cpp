@@ -45,8 +45,8 @@ GYRE_INLINE void store_pair(BFloat* out, Floats a, Floats b) {
 
 // Scores of one vector of columns: scaled, biased, masked, in place; returns the new maximum.
 template <class A, bool kMask, bool kBias>
-GYRE_INLINE Vec<A> finish_scores(const ForwardTile& t, const Slab& slab, int64_t n, A* scores,
-                                 Vec<A> top) {
+GYRE_INLINE Vec<A> finish_scores(const ForwardTile& t, const Slab& slab, int64_t n, int64_t width,
+                                 A* scores, Vec<A> top) {
   const QueryTile& q = *t.queries;
   const A scale = static_cast<A>(t.score.scale), slope = static_cast<A>(t.score.slope);
   const Vec<A> distance0 =
@@ -57,7 +57,7 @@ GYRE_INLINE Vec<A> finish_scores(const ForwardTile& t, const Slab& slab, int64_t
     __builtin_memcpy(&lo, slab.seen->lo + n, sizeof lo);
     __builtin_memcpy(&hi, slab.seen->hi + n, sizeof hi);
   }
-  for (int64_t c = 0; c < slab.width; ++c) {
+  for (int64_t c = 0; c < width; ++c) {
     A* at_c = scores + c * q.columns + n;
     Vec<A> s = load(at_c) * scale;
     if constexpr (kBias) {
@@ -104,18 +104,19 @@ GYRE_INLINE Vec<Acc<E>> exponentials(const Acc<E>* scores, int64_t columns, int6
 
 // Returns whether the output so far must be rescaled.
 template <class E, bool kMask, bool kBias>
-bool softmax_slab(const ForwardTile& t, const Slab& slab, Acc<E>* scores, Running<Acc<E>>& run,
-                  E* probabilities) {
+bool softmax_slab(const ForwardTile& t, const Slab& slab, const ScoreTile<E>& tile, Acc<E>* scores,
+                  Running<Acc<E>>& run, E* probabilities) {
   using A = Acc<E>;
   const int64_t columns = t.queries->columns;
   bool moved = false;
   for (int64_t n = 0; n < columns; n += kLanes) {
     const Vec<A> before = load(run.top + n);
-    const Vec<A> top = finish_scores<A, kMask, kBias>(t, slab, n, scores, before);
+    const int64_t width = tile.keys_of(n);
+    const Vec<A> top = finish_scores<A, kMask, kBias>(t, slab, n, width, scores, before);
     // A query that has seen nothing yet keeps -inf; 0 stands in, so that -inf - top stays -inf.
     const Vec<A> safe = top == splat(static_cast<A>(-__builtin_inf())) ? Vec<A>{} : top;
     const Vec<A> factor = exp2_of(before - safe);
-    const Vec<A> sum = exponentials<E>(scores, columns, slab.width, n, safe, probabilities);
+    const Vec<A> sum = exponentials<E>(scores, columns, width, n, safe, probabilities);
     store(run.sum + n, load(run.sum + n) * factor + sum);
     store(run.top + n, top);
     store(run.factor + n, factor);
@@ -181,21 +182,21 @@ void add_slab(const ForwardTile& t, const Slab& slab, Running<Acc<E>>& run, cons
   const QueryTile& q = *t.queries;
   const KeySet& keys = *slab.keys;
   const int64_t c0 = slab.c0, width = slab.width;
-  product<E>(t.product, width, q.columns, t.Dp, at<const E>(keys.rows, c0 * t.Dp), t.Dp,
-             at<const E>(q.q_columns, 0), q.columns, space.scores, q.columns, false);
+  const bool open = slab.seen->open_begin <= c0 && c0 + width <= slab.seen->open_end;
+  const bool corner = !open && hides_corner(t.product, q, *slab.seen, c0, width);
+  const ScoreTile<E> tile{t.product, corner, width, q.columns, t.Dp};
+  tile.make(at<const E>(keys.rows, c0 * t.Dp), at<const E>(q.q_columns, 0), space.scores);
   if (t.score.cap != 0.0) {
     cap_scores<Acc<E>>(t.score, width * q.columns, space.scores, nullptr);
   }
-  const bool open = slab.seen->open_begin <= c0 && c0 + width <= slab.seen->open_end;
   const bool bias = t.score.slope != 0.0;
   const auto softmax = open ? (bias ? softmax_slab<E, false, true> : softmax_slab<E, false, false>)
                             : (bias ? softmax_slab<E, true, true> : softmax_slab<E, true, false>);
-  if (softmax(t, slab, space.scores, run, space.probabilities) && !space.first) {
+  if (softmax(t, slab, tile, space.scores, run, space.probabilities) && !space.first) {
     rescale(run.factor, q.columns, t.Dp, space.out);
   }
-  const int64_t even = (width + TileOf<E>::kPair - 1) / TileOf<E>::kPair * TileOf<E>::kPair;
-  product<E>(t.product, t.Dp, q.columns, even, at<const E>(keys.value_columns, c0 * t.Dp), kKeys,
-             space.probabilities, q.columns, space.out, q.columns, !space.first);
+  tile.over_keys(at<const E>(keys.value_columns, c0 * t.Dp), space.probabilities, space.out,
+                 !space.first);
 }
 
 template <class T, class E>

@@ -2,13 +2,12 @@
 // its packed keys.
 #pragma once
 
-#include <ATen/Parallel.h>
-
 #include <memory>
 
 #include "gyre/attention/cpu/attend.h"
 #include "gyre/attention/cpu/kernels.h"
 #include "gyre/attention/cpu/lanes.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::attention::cpu {
 
@@ -66,7 +65,7 @@ void for_each(bool split, int64_t n, const F& f) {
     return;
   }
   // From both ends in turn: under a causal mask the work per item grows or falls with i.
-  at::parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       f(i % 2 == 0 ? i / 2 : n - 1 - i / 2);
     }

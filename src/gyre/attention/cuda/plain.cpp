@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "gyre/attention/reach.h"
+#include "gyre/attention/cuda/reach.h"
 
 namespace gyre::attention::cuda {
 namespace {

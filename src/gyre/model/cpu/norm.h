@@ -38,6 +38,7 @@ struct NormBackward {
   int64_t n_inner, y_outer, y_inner;
   int64_t C;
   int64_t block;  // index of the block that rows [begin, end) are
+  double eps;
 };
 
 struct NormTable {

@@ -120,10 +120,13 @@ void backward(const NormBackward& p, int64_t begin, int64_t end) {
     const RowSums<W> sums = sums_of(p, y, dn, mean, rstd);
     X* dx = at<X>(p.dx, r * p.C);
     N* ddelta = at<N>(p.ddelta, r * p.C);
+    // RMS norm of one channel: g - y_hat (g y_hat) is all rounding, but 1 - y_hat^2 = eps rstd^2.
+    const bool single = p.C == 1 && p.mean == nullptr;
+    const W rest = static_cast<W>(p.eps) * rstd * rstd;
     for_vectors(p.C, [&](int64_t c, auto part) {
       const Vec<W> g = rounded(load(dn + c, part) * load(weight + c, part));
       const Vec<W> y_hat = (load(y + c, part) - mean) * rstd;
-      Vec<W> d = (g - sums.g - y_hat * sums.gy) * rstd;
+      Vec<W> d = (single ? g * rest : g - sums.g - y_hat * sums.gy) * rstd;
       if (dy != nullptr) {
         d += load(dy + c, part);
       }

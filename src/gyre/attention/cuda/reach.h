@@ -1,4 +1,4 @@
-// Which keys each block of queries reads, for attention made of whole operators (cuda/plain.cpp):
+// Which keys each block of queries reads, for attention made of whole operators (plain.cpp):
 // it computes every (query, key) of a block and masks the few that MaskSpec::sees refuses.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "gyre/position/plan.h"
 
-namespace gyre::attention {
+namespace gyre::attention::cuda {
 
 /// Queries q_begin, q_begin + step, ... and keys 0..n_prefix-1 and k_begin, k_begin + step, ...
 /// A dilated mask is one plain window per residue class, so step is its dilation. Chunks are blocks
@@ -33,8 +33,4 @@ struct Reach {
 std::vector<Reach> reach(const position::MaskSpec& mask, int64_t n_queries, int64_t n_keys,
                          int64_t block);
 
-/// Queries per block: small for narrow windows, where a block reads block + window keys, and for
-/// long biased rows, whose tile of heads x block x keys would be large.
-int64_t block_size(const position::MaskSpec& mask, bool biased, int64_t n_keys);
-
-}  // namespace gyre::attention
+}  // namespace gyre::attention::cuda

@@ -1,8 +1,8 @@
-#include "gyre/attention/reach.h"
+#include "gyre/attention/cuda/reach.h"
 
 #include <algorithm>
 
-namespace gyre::attention {
+namespace gyre::attention::cuda {
 namespace {
 
 // Rows that see every earlier key.
@@ -59,12 +59,4 @@ std::vector<Reach> reach(const position::MaskSpec& mask, int64_t n_queries, int6
   return blocks;
 }
 
-int64_t block_size(const position::MaskSpec& mask, bool biased, int64_t n_keys) {
-  if (mask.window == 0) {
-    const int64_t longest = mask.chunk == 0 ? n_keys : std::min(mask.chunk, n_keys);
-    return biased && longest > 512 ? 128 : 512;
-  }
-  return std::clamp<int64_t>(mask.window, 64, 256);
-}
-
-}  // namespace gyre::attention
+}  // namespace gyre::attention::cuda

@@ -1,11 +1,11 @@
 // Reach: every seen key is read, each once, and a window reads no more than window + block keys.
-#include "gyre/attention/reach.h"
+#include "gyre/attention/cuda/reach.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace gyre::attention {
+namespace gyre::attention::cuda {
 namespace {
 
 struct Case {
@@ -113,15 +113,5 @@ TEST(Reach, GlobalTokensCostThemselvesOnly) {
   EXPECT_LE(visited, 2000 * (16 + 64 + 4));
 }
 
-TEST(Reach, BlocksAreNarrowForNarrowWindowsAndLongBiasedRows) {
-  EXPECT_EQ(block_size({8, 1, 0}, false, 4096), 64);
-  EXPECT_EQ(block_size({128, 1, 0}, true, 4096), 128);
-  EXPECT_EQ(block_size({4000, 1, 0}, false, 4096), 256);
-  EXPECT_EQ(block_size({}, true, 512), 512);
-  EXPECT_EQ(block_size({}, true, 4096), 128);
-  EXPECT_EQ(block_size({0, 1, 0, 256}, true, 4096), 512);
-  EXPECT_EQ(block_size({0, 1, 0, 2048}, true, 4096), 128);
-}
-
 }  // namespace
-}  // namespace gyre::attention
+}  // namespace gyre::attention::cuda
