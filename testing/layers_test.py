@@ -265,6 +265,8 @@ class CanFail(unittest.TestCase):
     def test_scheme_name_in_a_test_or_in_position(self):
         self.expect_clean("study/other_test.cpp", 'f("rope");\n')
         self.expect_clean("position/other.cpp", 'f("rope");\n')
+        self.expect_clean("model/tokenizer/other.cpp", 'f("rope");\n')
+        self.expect_clean("model/load/other.cpp", 'f("rope");\n')
 
     def test_threads_the_sanitizer_cannot_follow(self):
         self.expect(unwatched_threads, "model/bad.cpp", "at::parallel_for(0, 1, 1, f);\n",
