@@ -14,6 +14,7 @@ constexpr double kMostLayers = 0.8;     // claim R10
 constexpr double kAlike = 0.9;          // least correlation of domains that look alike
 constexpr double kDominantRatio = 2.0;  // first over second band
 constexpr double kNear = 0.1;           // of a predicted distance
+constexpr double kAligned = 0.5;        // of the bound
 constexpr double kFlat = 0.5;           // spread of values against that of queries and keys
 
 std::string fixed(double value, int digits = 3) {
@@ -50,22 +51,35 @@ std::string layers_below_half(const Usage& usage) {
   return out;
 }
 
+/// Median over layers that rotate.
+double median_of(const Usage& usage, double LayerUsage::*wavelength) {
+  std::vector<double> values;
+  for (const LayerUsage& layer : usage.layers) {
+    if (layer.rotates) {
+      values.push_back(layer.*wavelength);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
 Finding low_frequencies(const Analysis& a) {
   const Usage& u = a.usage;
   const auto n = static_cast<double>(u.n_rotating);
   const bool holds = static_cast<double>(u.n_low_q) >= kMostLayers * n &&
                      static_cast<double>(u.n_low_k) >= kMostLayers * n;
   const std::string below = layers_below_half(u);
-  return {"low-frequencies",
-          "Queries and keys put most of their norm into the slower half of pairs",
-          verdict_of(holds),
-          str("the slower half has over half the norm in ", u.n_low_q, " of ", u.n_rotating,
-              " layers for queries and ", u.n_low_k,
-              " for keys; for values, where pairs mean "
-              "nothing, in ",
-              u.n_low_v, "; ",
-              below.empty() ? "no layer is an exception"
-                            : "it does not hold in layers " + below + " for queries or keys")};
+  return {
+      "low-frequencies", "Queries and keys put most of their norm into the slower half of pairs",
+      verdict_of(holds),
+      str("the slower half has over half the norm in ", u.n_low_q, " of ", u.n_rotating,
+          " layers for queries and ", u.n_low_k,
+          " for keys; for values, whose pairs mean nothing, in ", u.n_low_v, "; ",
+          below.empty() ? "no layer is an exception"
+                        : "it does not hold in layers " + below + " for queries or keys",
+          "; half of the norm of queries and keys lies in pairs slower than ",
+          tokens(median_of(u, &LayerUsage::half_wavelength)), " (median over layers; equal norms: ",
+          tokens(median_of(u, &LayerUsage::middle_wavelength)), ")")};
 }
 
 Finding control(const Analysis& a) {
@@ -249,12 +263,20 @@ Finding bound(const Analysis& a) {
       }
     }
   }
-  const double most = reached.empty() ? 0.0 : *std::max_element(reached.begin(), reached.end());
-  return {"bound", "Norms bound logits but do not give them: heads differ in how far they align",
-          Verdict::Open,
-          str("attended logits reach ", percent(reached.empty() ? 0.0 : mean_of(reached)),
-              " of the bound sum over pairs of |q_m||k_m| on average over heads, ", percent(most),
-              " in the most aligned one")};
+  Finding out{"bound", "Long queries and keys alone make no large logit: few heads align them",
+              Verdict::Open, "no head has a bound above 0"};
+  if (reached.empty()) {
+    return out;
+  }
+  const auto aligned =
+      std::count_if(reached.begin(), reached.end(), [](double share) { return share >= kAligned; });
+  out.verdict = verdict_of(2 * aligned < static_cast<int64_t>(reached.size()));
+  out.text =
+      str("attended logits reach ", percent(mean_of(reached)),
+          " of the bound sum over pairs of |q_m||k_m| on average over heads, ",
+          percent(*std::max_element(reached.begin(), reached.end())), " in the most aligned one; ",
+          aligned, " of ", reached.size(), " heads reach half of it");
+  return out;
 }
 
 }  // namespace
