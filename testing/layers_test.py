@@ -130,7 +130,8 @@ def scheme_mentions(root):
     words = re.compile(rf'\b({free})\b|(?<![\w"-])(?i:({free}))(?=[A-Z_]|\s*[=;(])')
     specs = re.compile(rf'"({"|".join(names)})(["\:])')
     for path, module, text in sources(root):
-        if module not in SCHEME_FREE or TEST_FILE.search(path.name):
+        families = {"load", "tokenizer"} & set(path.parts)  # names of models, as schemes have them
+        if module not in SCHEME_FREE or families or TEST_FILE.search(path.name):
             continue
         code = strip_comments(text)
         for match in [*words.finditer(code), *specs.finditer(code)]:
@@ -149,8 +150,22 @@ def machine_paths(root):
     return faults
 
 
+def unwatched_threads(root):
+    """The thread sanitizer follows gyre::parallel_for and no other way to start threads."""
+    faults = []
+    for path, _, text in sources(root):
+        if path.name == "parallel.h":
+            continue
+        code = strip_comments(text)
+        for match in re.finditer(r"\bat::parallel_for\b|#pragma omp\b", code):
+            faults.append(f"{path}:{line_of(code, match.start())}: {match.group(0)}; use "
+                          "gyre::parallel_for of tensor/parallel.h")
+    return faults
+
+
 RULES = [upward_includes, unqualified_includes, misplaced_libraries, json_in_headers,
-         test_headers_in_sources, long_files, scheme_mentions, machine_paths]
+         test_headers_in_sources, long_files, scheme_mentions, machine_paths,
+         unwatched_threads]
 
 
 class RealTree(unittest.TestCase):
@@ -250,6 +265,13 @@ class CanFail(unittest.TestCase):
     def test_scheme_name_in_a_test_or_in_position(self):
         self.expect_clean("study/other_test.cpp", 'f("rope");\n')
         self.expect_clean("position/other.cpp", 'f("rope");\n')
+        self.expect_clean("model/tokenizer/other.cpp", 'f("rope");\n')
+        self.expect_clean("model/load/other.cpp", 'f("rope");\n')
+
+    def test_threads_the_sanitizer_cannot_follow(self):
+        self.expect(unwatched_threads, "model/bad.cpp", "at::parallel_for(0, 1, 1, f);\n",
+                    "use gyre::parallel_for")
+        self.expect_clean("model/other.cpp", "parallel_for(0, 1, 1, f);  // at::parallel_for\n")
 
     def test_machine_path(self):
         self.expect(machine_paths, "data/bad.cpp", 'f("/home/someone/x");\n', "/home/someone")

@@ -10,7 +10,6 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
-#include <limits>
 #include <map>
 
 #include "gyre/attention/attention.h"
@@ -321,26 +320,6 @@ TEST(Attend, KeysThatABiasMakesVanishChangeNoBit) {
     const ReferenceInput input = reference_input(batch, layer, one.layout);
     expect_near(all.out, from_reference(reference_attention(input)),
                 dtype == at::kFloat ? 2e-6 : 0.02);
-  }
-}
-
-// A NaN is no key that nobody sees: it must show, in every type.
-TEST(Attend, ANanKeyShowsInEveryQueryThatSeesItAndInNoOther) {
-  const OneThread quick;
-  for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16}) {
-    const Batch batch =
-        random_batch({.B = 1, .H = 1, .G = 1, .T = 150, .S = 150, .D = 16}, 60, dtype);
-    batch.k[0][0][70].fill_(std::numeric_limits<double>::quiet_NaN());
-    for (const bool biased : {false, true}) {
-      position::LayerPlan layer;
-      layer.slopes = biased ? std::vector<double>{1.0} : std::vector<double>{};
-      for (const Isa level : usable_isas()) {
-        const AtLevel at_level(level);
-        const at::Tensor out = attention(batch.q, batch.k, batch.v, layer)[0][0];
-        EXPECT_TRUE(out.narrow(0, 0, 70).isfinite().all().item<bool>()) << isa_name(level);
-        EXPECT_TRUE(out.narrow(0, 70, 80).isnan().all().item<bool>()) << isa_name(level);
-      }
-    }
   }
 }
 

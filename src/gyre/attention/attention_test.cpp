@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "gyre/attention/fixtures.h"
 
@@ -276,6 +277,26 @@ TEST(Attention, RefusesWhatDoesNotFit) {
          "mask has window 4, dilation 0, global tokens 0");
   expect(b.q, b.k, b.v, layer_with({}, {4, 1, 0, 8}),
          "mask has chunk 8 and window 4; use one of them");
+}
+
+// A NaN is no key that nobody sees: it must show, in every type.
+TEST(Attention, ANanKeyShowsInEveryQueryThatSeesItAndInNoOther) {
+  const OneThread quick;
+  for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16}) {
+    const Batch batch =
+        random_batch({.B = 1, .H = 1, .G = 1, .T = 150, .S = 150, .D = 16}, 60, dtype);
+    batch.k[0][0][70].fill_(std::numeric_limits<double>::quiet_NaN());
+    for (const bool biased : {false, true}) {
+      position::LayerPlan layer;
+      layer.slopes = biased ? std::vector<double>{1.0} : std::vector<double>{};
+      for (const Isa level : usable_isas()) {
+        const AtLevel at_level(level);
+        const at::Tensor out = attention(batch.q, batch.k, batch.v, layer)[0][0];
+        EXPECT_TRUE(out.narrow(0, 0, 70).isfinite().all().item<bool>()) << isa_name(level);
+        EXPECT_TRUE(out.narrow(0, 70, 80).isnan().all().item<bool>()) << isa_name(level);
+      }
+    }
+  }
 }
 
 }  // namespace

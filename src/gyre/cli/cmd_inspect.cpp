@@ -1,5 +1,5 @@
 // gyre inspect PATH [PATH2]: what a model's positions are and what is wrong with them; with two
-// paths, where they disagree.
+// paths, where they disagree; with --text, where their tokenizers do.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +9,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/cli/inspect_text.h"
 #include "gyre/cli/verb.h"
 #include "gyre/inspect/inspect.h"
 #include "gyre/inspect/lint/rule.h"
@@ -28,6 +29,7 @@ struct InspectVerb {
   CommonOptions common;
   std::vector<std::string> paths;
   std::string report;
+  std::string text;
   bool rules = false;
   bool force = false;
 };
@@ -135,6 +137,14 @@ int run_inspect(const InspectVerb& verb) {
   if (verb.paths.size() > 2) {
     throw Error(Code::Usage, "inspect: one path, or two to compare; got ", verb.paths.size());
   }
+  if (!verb.text.empty()) {
+    if (verb.paths.size() != 2 || !verb.report.empty()) {
+      throw Error(Code::Usage,
+                  "inspect: --text compares the tokenizers of two paths and goes with ",
+                  "no --report; got ", verb.paths.size(), " paths");
+    }
+    return inspect_text(verb.paths[0], verb.paths[1], verb.text, verb.common);
+  }
   return verb.paths.size() == 2 ? compare_two(verb) : inspect_one(verb);
 }
 
@@ -149,6 +159,8 @@ Action add_inspect(CLI::App& app) {
       ->type_name("PATH");
   app.add_option("--report", verb->report, "write a page with the spectrum to FILE.html")
       ->type_name("FILE");
+  app.add_option("--text", verb->text, "compare the tokenizers of two paths on the text in FILE")
+      ->type_name("FILE");
   app.add_flag("--rules", verb->rules, "list the lint rules with why, fix and source");
   app.add_flag("--force", verb->force, "overwrite the file of --report");
   app.add_option("--json", verb->common.json,
@@ -156,7 +168,9 @@ Action add_inspect(CLI::App& app) {
       ->type_name("PATH")
       ->group("General");
   app.footer(
-      "Exit: 0 no finding of severity error (two paths: they agree), 1 otherwise, 3 bad input.\n"
+      "Exit: 0 no finding of severity error (two paths: they agree; --text: same ids), 1 "
+      "otherwise,\n"
+      "3 bad input.\n"
       "See docs/inspect.md.");
   return [verb] { return run_inspect(*verb); };
 }

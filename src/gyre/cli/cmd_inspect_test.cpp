@@ -130,6 +130,29 @@ TEST_F(CmdInspect, RulesAreListed) {
   EXPECT_EQ(Json::parse(outcome.out)["rules"].size(), gyre::inspect::rules().size());
 }
 
+TEST_F(CmdInspect, TextComparesTokenizers) {
+  const fs::path data = fs::path(GYRE_SOURCE_DIR) / "src/gyre/model/tokenizer/testdata";
+  const std::string a = (data / "llama3.json").string();
+  const std::string b = (data / "smollm.json").string();
+  const std::string text = " --text " + put("t.txt", "In 2024 they've gone.\n");
+  const Outcome same = run_inspect(a + " " + a + text);
+  EXPECT_EQ(same.exit, 0) << same.fault;
+  EXPECT_NE(same.out.find("same ids throughout"), std::string::npos) << same.out;
+  const Outcome other = run_inspect(a + " " + b + text + " --json -");
+  EXPECT_EQ(other.exit, 1) << other.fault;
+  const Json json = Json::parse(other.out);
+  EXPECT_EQ(json["schema"], "gyre.inspect-text/1");
+  EXPECT_EQ(json["bytes"], 22);
+  EXPECT_EQ(json["same_ids"], false);
+  EXPECT_EQ(json["cuts_compared"], true);
+  EXPECT_TRUE(json["a"]["bits_per_byte"].is_null());
+  EXPECT_NE(run_inspect(a + " " + b + text).out.find("stretches are cut differently"),
+            std::string::npos);
+  EXPECT_EQ(run_inspect(a + text).fault,
+            "inspect: --text compares the tokenizers of two paths and goes with no --report; got 1 "
+            "paths");
+}
+
 TEST_F(CmdInspect, FaultsOfUsage) {
   EXPECT_EQ(run_inspect("").fault,
             "inspect: which model? give a config.json, a model folder, a .safetensors or .gguf "

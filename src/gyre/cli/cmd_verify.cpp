@@ -11,7 +11,7 @@
 #include "gyre/cli/verb.h"
 #include "gyre/report/report.h"
 #include "gyre/report/verify_page.h"
-#include "gyre/train/run_dir.h"
+#include "gyre/train/any_model.h"
 #include "gyre/verify/battery_json.h"
 #include "gyre/verify/model_checks.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 struct VerifyVerb {
   CommonOptions common;
-  std::string scheme, model, fault, report;
+  std::string scheme, model, fault, report, dtype = "fp32";
   int64_t tokens = 64;
   bool faults = false, list = false, force = false;
 };
@@ -61,6 +61,9 @@ void check_usage(const VerifyVerb& verb) {
     throw Error(Code::Usage, "verify: --faults runs every fault over the whole battery; leave out ",
                 verb.fault.empty() ? "--scheme" : "--fault");
   }
+  if (verb.dtype != "fp32" && verb.dtype != "bf16") {
+    throw Error(Code::Usage, "--dtype must be fp32 or bf16, got '", verb.dtype, "'");
+  }
   if (verb.tokens < 4 || verb.tokens > 65536) {
     throw Error(Code::Usage, "--tokens must be 4 to 65536, got ", verb.tokens);
   }
@@ -78,9 +81,9 @@ verify::Verification verified(const VerifyVerb& verb) {
                                       : verify::faulty_subject(verb.fault);
   if (!verb.model.empty()) {
     v.subject = "model " + verb.model;
-    const train::Run run = train::load_run(verb.model);
-    const auto plan = train::plan_at_length(run.manifest, verb.tokens);
-    const model::Transformer model = run.model.with_plan(plan);
+    const train::AnyModel any = train::load_any_model(
+        verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat});
+    const model::Transformer model = any.at_length(verb.tokens);
     v.checks =
         verify::check_model(model, verb.tokens,
                             verb.fault.empty() ? verify::sound_cache_use()
@@ -151,8 +154,14 @@ Action add_verify(CLI::App& app) {
   app.add_option("--scheme", verb->scheme, "check the plan of this scheme, e.g. prope:p=0.75")
       ->type_name("SPEC")
       ->group("What");
-  app.add_option("--model", verb->model, "check cache consistency of this run with its weights")
-      ->type_name("RUN")
+  app.add_option(
+         "--model", verb->model,
+         "check the cache of this model with its weights: a folder with config.json, a .gguf "
+         "file or a run")
+      ->type_name("MODEL")
+      ->group("What");
+  app.add_option("--dtype", verb->dtype, "with --model: fp32 | bf16 [fp32]")
+      ->type_name("")
       ->group("What");
   app.add_option("--tokens", verb->tokens, "with --model: random tokens fed [64]")
       ->type_name("")

@@ -27,7 +27,7 @@ struct DataOptions {
   void fields(V& v) {
     v("data", data, "corpus names (gyre data list) and paths: .txt .jsonl .gz .zst .bin, folders");
     v("tokenizer", tokenizer,
-      "bytes | bpe | path of a SentencePiece .model or gyre tokenizer file");
+      "bytes | bpe | path of a tokenizer file, .gguf or model folder");
     v("bpe-vocab", bpe_vocab, "vocabulary of a BPE tokenizer trained on the corpus");
     v("field", field, "field of JSON lines that holds the text");
     v("val-share", val_share, "share of the text held out for validation, whole documents");

@@ -43,10 +43,10 @@ std::shared_ptr<const model::Tokenizer> given_tokenizer(const std::string& optio
   }
   if (!fs::exists(option)) {
     throw Error(Code::Usage, "--tokenizer '", option,
-                "': not bytes or bpe, and no such file; give a .model or tokenizer.json file");
+                "': not bytes or bpe, and no such file; give a .model, tokenizer.json or "
+                ".gguf file or a model folder");
   }
-  return read_file(option).starts_with("{") ? model::load_tokenizer(option)
-                                            : model::sentencepiece_tokenizer(option);
+  return model::load_tokenizer(option);
 }
 
 std::string key_of(const Plan& plan, bool tokens) {

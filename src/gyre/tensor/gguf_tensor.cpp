@@ -1,6 +1,5 @@
 #include "gyre/tensor/gguf_tensor.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
@@ -11,6 +10,7 @@
 #include "gyre/base/error.h"
 #include "gyre/tensor/dequantize.h"
 #include "gyre/tensor/ggml_types.h"
+#include "gyre/tensor/parallel.h"
 
 namespace gyre::tensor {
 namespace {
@@ -55,7 +55,7 @@ void dequantize_rows(DequantizeRow row_of, std::span<const std::byte> bytes, int
                      int64_t n, T* out) {
   const int64_t row_bytes = n_rows == 0 ? 0 : static_cast<int64_t>(bytes.size()) / n_rows;
   const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(n, 1));
-  at::parallel_for(0, n_rows, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, n_rows, grain, [&](int64_t begin, int64_t end) {
     std::vector<float> buffer(std::is_same_v<T, float> ? 0 : static_cast<size_t>(n));
     for (int64_t r = begin; r < end; ++r) {
       const std::byte* row = bytes.data() + r * row_bytes;

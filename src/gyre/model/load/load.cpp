@@ -43,6 +43,23 @@ std::vector<fs::path> gguf_parts(const fs::path& path) {
   return parts;
 }
 
+// A tokenizer that cannot be read is no reason not to run token ids.
+std::unique_ptr<Tokenizer> tokenizer_of(const inspect::ResolvedModel& resolved) {
+  const fs::path path = resolved.path;
+  const bool there = resolved.source == SourceKind::Gguf ? resolved.raw.has("tokenizer.ggml.tokens")
+                                                         : fs::exists(path / "tokenizer.json") ||
+                                                               fs::exists(path / "tokenizer.model");
+  if (!there) {
+    return nullptr;
+  }
+  try {
+    return load_tokenizer(path);
+  } catch (const Error& fault) {
+    log(Level::Warning, "tokens have no text: ", fault.what());
+    return nullptr;
+  }
+}
+
 struct Opened {
   const Family* family = nullptr;
   std::unique_ptr<TensorStore> store;
@@ -134,6 +151,7 @@ LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
   out.config = out.settings.config;
   out.plan = plan_of(out.resolved, out.settings, 0);
   out.max_length = out.resolved.max_length;
+  out.tokenizer = tokenizer_of(out.resolved);
   out.weights =
       std::make_shared<CheckpointWeights>(std::move(opened.store), opened.names, *opened.family,
                                           out.config, out.settings.biases, options.dtype);

@@ -205,17 +205,19 @@ std::string section(const Json& json, const char* name) {
   return json.contains(name) ? json.at(name).dump() : "null";
 }
 
-void set_pieces(const Ids& vocabulary, const Json& added, const DecoderPart& decoder, size_t n_ids,
+void set_pieces(const Ids& vocabulary, const Added& added, const DecoderPart& decoder, size_t n_ids,
                 Pipeline& pipeline) {
   pipeline.pieces.resize(n_ids);
   pipeline.special.assign(n_ids, false);
   for (const auto& [token, id] : vocabulary) {
     pipeline.pieces[static_cast<size_t>(id)] = decoded_piece(decoder, token);
   }
-  for (const Json& each : added) {
-    const auto id = each.at("id").get<size_t>();
-    pipeline.pieces[id] = decoded_piece(decoder, each.at("content").get<std::string>());
-    pipeline.special[id] = value_or(each, "special", false);
+  for (const auto* list : {&added.raw, &added.normalized}) {
+    for (const AddedToken& token : *list) {
+      const auto id = static_cast<size_t>(token.id);
+      pipeline.pieces[id] = decoded_piece(decoder, token.content);
+      pipeline.special[id] = token.special;
+    }
   }
   pipeline.strip_spaces = decoder.strip_spaces;
 }
@@ -258,12 +260,12 @@ std::unique_ptr<Tokenizer> hf_tokenizer(const std::string& source, const SideFil
     n_ids = std::max(n_ids, each.at("id").get<size_t>() + 1);
     added_ids[each.at("content").get<std::string>()] = each.at("id").get<int64_t>();
   }
+  set_pieces(vocabulary, added, read_decoder(section(json, "decoder")), n_ids, pipeline);
   pipeline.added = AddedTokens(std::move(added.raw));
   pipeline.added_normalized = AddedTokens(std::move(added.normalized));
   PreTokenizerPart pre = read_pre_tokenizer(section(json, "pre_tokenizer"));
   pipeline.pre_tokenizer = PreTokenizer(std::move(pre.steps));
   pipeline.model = BpeModel(read_model(model, vocabulary, n_ids, pre.byte_level));
-  set_pieces(vocabulary, added_json, read_decoder(section(json, "decoder")), n_ids, pipeline);
   read_post_processor(json.value("post_processor", Json()), pipeline.ids);
   read_side_files(
       side,

@@ -13,7 +13,8 @@ namespace {
 
 // White_Space, which is \s in Oniguruma; PCRE2's own \s has U+180E as well.
 constexpr std::string_view kSpaces =
-    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f})"
+    R"(\x{3000})";
 
 std::string reason(int code) {
   PCRE2_UCHAR text[256];

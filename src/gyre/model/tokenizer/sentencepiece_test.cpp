@@ -57,6 +57,31 @@ TEST_F(SentencePiece, SurvivesSerialisation) {
   EXPECT_EQ(tokenizer_hash(*again), tokenizer_hash(*t));
 }
 
+TEST_F(SentencePiece, ParsesControlTokensOnlyWhenAsked) {
+  const auto t = sentencepiece_tokenizer(folder_ / "m.model");
+  EXPECT_EQ(t->encode("</s>", Specials::Parse), (std::vector<int32_t>{2}));
+  EXPECT_GT(t->encode("</s>").size(), 1U);
+  EXPECT_TRUE(t->is_special(2));
+  std::string joined;
+  for (const int32_t id : t->encode("the lazy fox")) {
+    joined += t->piece(id);
+  }
+  EXPECT_EQ(joined, " the lazy fox");
+}
+
+TEST_F(SentencePiece, TakesItsIdsFromTheFilesBeside) {
+  fs::rename(folder_ / "m.model", folder_ / "tokenizer.model");
+  const auto bare = load_tokenizer(folder_);
+  EXPECT_FALSE(bare->special_ids().add_bos);
+  std::ofstream(folder_ / "tokenizer_config.json") << R"({"eos_token": "<s>"})";
+  const auto t = load_tokenizer(folder_);
+  EXPECT_TRUE(t->special_ids().add_bos);
+  EXPECT_EQ(t->special_ids().eos, (std::vector<int64_t>{2, 1}));
+  std::ofstream(folder_ / "t.json") << t->serialize();
+  EXPECT_EQ(load_tokenizer(folder_ / "t.json")->special_ids().eos, t->special_ids().eos);
+  EXPECT_EQ(load_tokenizer(folder_ / "t.json")->serialize(), t->serialize());
+}
+
 TEST_F(SentencePiece, RefusesOtherFiles) {
   for (const char* bytes : {"", "this is no model"}) {
     std::ofstream(folder_ / "bad.model", std::ios::trunc) << bytes;

@@ -2,7 +2,6 @@
 // every pair before each merge.
 #include "gyre/model/tokenizer/tokenizer.h"
 
-#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -50,8 +49,6 @@ std::string message_of(const std::function<void()>& action) {
     action();
   } catch (const Error& e) {
     return e.what();
-  } catch (const c10::Error& e) {
-    return e.what_without_backtrace();
   }
   return "nothing was thrown";
 }
@@ -219,15 +216,43 @@ TEST(LoadTokenizer, RefusesAnythingElse) {
     std::ofstream(path, std::ios::trunc) << bytes;
     return message_of([&] { load_tokenizer(path); });
   };
-  EXPECT_NE(message("hello").find("not a gyre tokenizer file"), std::string::npos);
+  EXPECT_NE(message("hello").find("not a SentencePiece model"), std::string::npos);
+  EXPECT_NE(message("{}").find("not a tokenizer file (expected schema gyre.tokenizer/1, or a "
+                               "tokenizer.json with 'model')"),
+            std::string::npos);
   const std::string head = R"({"schema":"gyre.tokenizer/1","kind":)";
-  EXPECT_NE(message(head + R"("words"})").find("unknown tokenizer kind 'words'"),
+  EXPECT_NE(message(head + R"("words"})")
+                .find("unknown tokenizer kind 'words'; known: bytes, bpe, sentencepiece, "
+                      "tokenizer.json, gguf"),
             std::string::npos);
   EXPECT_NE(message(head + R"("bpe","vocab":300,"merges":[[97,98]]})")
                 .find("'vocab' is 300 but the merges give 258"),
             std::string::npos);
   EXPECT_NE(message(head + R"("bpe"})").find("damaged tokenizer file"), std::string::npos);
   std::filesystem::remove(path);
+}
+
+TEST(Tokenizer, EachKindHasPiecesAndIdsAroundAText) {
+  const auto bpe = bpe_tokenizer({{'a', 'b'}});
+  EXPECT_EQ(bpe->piece(257), "ab");
+  EXPECT_TRUE(bpe->is_special(256));
+  EXPECT_FALSE(bpe->is_special(257));
+  EXPECT_EQ(bpe->special_ids().eos, (std::vector<int64_t>{256}));
+  EXPECT_EQ(byte_tokenizer()->piece('x'), "x");
+  EXPECT_EQ(byte_tokenizer()->piece(256), "");
+  EXPECT_EQ(byte_tokenizer()->special_ids().bos, -1);
+  EXPECT_EQ(encode_prompt(*bpe, "ab", Specials::Parse), (std::vector<int32_t>{257}));
+}
+
+TEST(TextStream, GivesOutWholeCharactersOnly) {
+  const auto bytes = byte_tokenizer();
+  TextStream stream(*bytes);
+  EXPECT_EQ(stream.push('a'), "a");
+  EXPECT_EQ(stream.push(0xc3), "");
+  EXPECT_EQ(stream.push(0xa9), "\xc3\xa9");
+  EXPECT_EQ(stream.push(0xf0), "");
+  EXPECT_EQ(stream.finish(), "\xf0");
+  EXPECT_EQ(stream.finish(), "");
 }
 
 TEST(TokenizerHash, DiffersBetweenTokenizers) {
