@@ -22,6 +22,15 @@ fetch_corpus() { # so that the tests themselves need no network
     die "gyre data fetch shakespeare failed: $(tail -n 1 "$state/fetch.log")"
 }
 
+fetch_models() { # optional: without one testing/real_models_test.py says that it is skipped
+  local name names=${GYRE_TEST_MODELS-smollm2}
+  for name in ${names//,/ }; do
+    logged "model-$name" "fetching the model $name (once)" \
+      "$venv/bin/python" "$root/testing/real_models.py" fetch "$name" ||
+      say "its test will be skipped: $(tail -n 1 "$state/model-$name.log")"
+  done
+}
+
 run_tests() {
   local options=("$@")
   case ${1-} in
@@ -38,6 +47,7 @@ run_tests() {
   install_test_packages
   export GYRE_PYTHON=$python
   fetch_corpus
+  fetch_models
   exec {lock}>&-
   exec "$venv/bin/python" "$root/testing/run_tests.py" --build "$build" "${options[@]}"
 }

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "gyre/base/error.h"
+#include "gyre/base/files.h"
 #include "gyre/base/log.h"
 #include "gyre/base/options.h"
 #include "gyre/cli/verb.h"
@@ -24,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 struct LogitsVerb {
   CommonOptions common;
-  std::string model, text, tokens, dtype = "fp32";
+  std::string model, text, tokens, npy, dtype = "fp32";
   int64_t top = 10;
   bool has_text = false, has_tokens = false, all = false;
 };
@@ -127,6 +128,21 @@ Json rows_of(const at::Tensor& logits_TV) {
   return out;
 }
 
+// NumPy's format 1.0: magic, version, length of the header, the header padded to 64 bytes, the floats.
+void write_npy(const std::string& path, const at::Tensor& logits_TV) {
+  const at::Tensor plain = logits_TV.to(at::kFloat).cpu().contiguous();
+  std::string header = str("{'descr': '<f4', 'fortran_order': False, 'shape': (", plain.size(0),
+                           ", ", plain.size(1), "), }");
+  header.resize((10 + header.size() + 64) / 64 * 64 - 10, ' ');
+  header.back() = '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size());  // 118 at most: the high byte is 0
+  bytes += '\0';
+  bytes += header;
+  bytes.append(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
+  write_file_atomic(path, bytes);
+}
+
 void print(const Json& json) {
   std::cout << "after " << json["tokens"].size() << " tokens\n      id     logit  text\n";
   for (const Json& one : json["top"]) {
@@ -153,7 +169,8 @@ int run_logits(const LogitsVerb& verb) {
   const model::Transformer model = any.at_length(T);
   const at::Tensor tokens_BT = at::tensor(ids, at::kLong).view({1, T}).to(device);
   at::Tensor hidden_TC = model.hidden(tokens_BT)[0];
-  hidden_TC = verb.all ? hidden_TC : hidden_TC.narrow(0, T - 1, 1);
+  const bool every = verb.all || !verb.npy.empty();
+  hidden_TC = every ? hidden_TC : hidden_TC.narrow(0, T - 1, 1);
   const at::Tensor logits_TV = model.project(hidden_TC.unsqueeze(0))[0];
   Json json{{"schema", "gyre.logits/1"},
             {"model", verb.model},
@@ -163,6 +180,9 @@ int run_logits(const LogitsVerb& verb) {
             {"top", top_of(any, logits_TV[logits_TV.size(0) - 1].cpu(), verb.top)}};
   if (verb.all) {
     json["logits"] = rows_of(logits_TV);
+  }
+  if (!verb.npy.empty()) {
+    write_npy(verb.npy, logits_TV);
   }
   write_json(verb.common, json.dump(verb.all ? -1 : 1));
   if (verb.common.json != "-") {
@@ -184,6 +204,9 @@ Action add_logits(CLI::App& app) {
                            ->type_name("1,2,3")
                            ->group("Input");
   app.add_flag("--all", verb->all, "logits of every position and token, in --json")
+      ->group("Output");
+  app.add_option("--npy", verb->npy, "the same as a NumPy file, float32 [tokens, vocabulary]")
+      ->type_name("PATH")
       ->group("Output");
   app.add_option("--top", verb->top, "largest logits of the last position to list [10]")
       ->type_name("N")

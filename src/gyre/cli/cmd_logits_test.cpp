@@ -1,6 +1,9 @@
 // `gyre logits` on a tiny checkpoint and on a run; faults of usage.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "gyre/base/files.h"
 #include "gyre/cli/test_verb.h"
 #include "gyre/model/load/load_testing.h"
 
@@ -52,6 +55,24 @@ TEST_F(CmdLogits, GivesTheLogitsOfTransformers) {
   EXPECT_EQ(json["top"][0]["id"], best);
   EXPECT_NEAR(json["top"][0]["logit"].get<double>(), last[static_cast<size_t>(best)], 1e-4);
   EXPECT_GE(json["top"][0]["logit"].get<double>(), json["top"][1]["logit"].get<double>());
+}
+
+// The layout is that of numpy.lib.format, version 1.0.
+TEST_F(CmdLogits, WritesANumpyFile) {
+  const auto path = folder_ / "logits.npy";
+  const auto json = model::Json::parse(output_of(folder_.string() + " --tokens " + tokens_ +
+                                                 " --all --json - --npy " + path.string()));
+  const std::string bytes = read_file(path);
+  ASSERT_EQ(bytes.size(), 128U + 24 * 96 * 4);
+  EXPECT_EQ(bytes.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+  EXPECT_TRUE(bytes.substr(10).starts_with(
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (24, 96), }  "));
+  EXPECT_EQ(bytes[127], '\n');
+  float value = 0;
+  std::memcpy(&value, bytes.data() + 128 + (5 * 96 + 7) * sizeof value, sizeof value);
+  EXPECT_FLOAT_EQ(value, json["logits"][5][7].get<float>());
+  EXPECT_EQ(fault(folder_.string() + " --tokens 1 --npy " + (folder_ / "no/x.npy").string()),
+            "");
 }
 
 TEST_F(CmdLogits, PrintsTheLargest) {
