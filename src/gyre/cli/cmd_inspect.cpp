@@ -30,6 +30,7 @@ struct InspectVerb {
   std::vector<std::string> paths;
   std::string report;
   std::string text;
+  bool loss = false;
   bool rules = false;
   bool force = false;
 };
@@ -137,13 +138,16 @@ int run_inspect(const InspectVerb& verb) {
   if (verb.paths.size() > 2) {
     throw Error(Code::Usage, "inspect: one path, or two to compare; got ", verb.paths.size());
   }
+  if (verb.loss && verb.text.empty()) {
+    throw Error(Code::Usage, "inspect: --loss goes with --text FILE, the text to run models over");
+  }
   if (!verb.text.empty()) {
     if (verb.paths.size() != 2 || !verb.report.empty()) {
       throw Error(Code::Usage,
                   "inspect: --text compares the tokenizers of two paths and goes with ",
                   "no --report; got ", verb.paths.size(), " paths");
     }
-    return inspect_text(verb.paths[0], verb.paths[1], verb.text, verb.common);
+    return inspect_text(verb.paths[0], verb.paths[1], verb.text, verb.loss, verb.common);
   }
   return verb.paths.size() == 2 ? compare_two(verb) : inspect_one(verb);
 }
@@ -159,6 +163,8 @@ Action add_inspect(CLI::App& app) {
       ->type_name("PATH");
   app.add_option("--report", verb->report, "write a page with the spectrum to FILE.html")
       ->type_name("FILE");
+  app.add_flag("--loss", verb->loss,
+               "with --text: also run both models over it and print bits per byte");
   app.add_option("--text", verb->text, "compare the tokenizers of two paths on the text in FILE")
       ->type_name("FILE");
   app.add_flag("--rules", verb->rules, "list the lint rules with why, fix and source");

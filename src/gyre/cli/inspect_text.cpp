@@ -105,14 +105,27 @@ std::string to_json(const TokenizerComparison& found, const std::string& a, cons
       .dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
+TextLoss& text_loss() {
+  static TextLoss loss;
+  return loss;
+}
+
 }  // namespace
 
+void use_text_loss(TextLoss loss) {
+  text_loss() = std::move(loss);
+}
+
 int inspect_text(const std::string& a, const std::string& b, const std::string& text_file,
-                 const CommonOptions& common) {
+                 bool with_loss, const CommonOptions& common) {
   const auto first = model::load_tokenizer(a);
   const auto second = model::load_tokenizer(b);
-  const TokenizerComparison found =
-      model::compare_tokenizers(*first, *second, read_file(text_file));
+  const std::string text = read_file(text_file);
+  TokenizerComparison found = model::compare_tokenizers(*first, *second, text);
+  if (with_loss) {
+    found.a.bits_per_byte = text_loss()(a, text);
+    found.b.bits_per_byte = text_loss()(b, text);
+  }
   if (common.json != "-") {
     print(found, quoted(a), quoted(b));
   }

@@ -1,6 +1,7 @@
 // The program `gyre`, without libtorch: see program.h.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -39,6 +40,12 @@ bool needs_torch(const char* word) {
   return false;
 }
 
+/// gyre inspect --text FILE A B --loss
+bool runs_models(int argc, char** argv) {
+  return std::any_of(argv, argv + argc,
+                     [](const char* word) { return std::strcmp(word, "--loss") == 0; });
+}
+
 /// Becomes gyre-torch, which lies beside this program; returns only when that failed.
 int hand_on(char** argv) {
   std::error_code ignored;
@@ -56,7 +63,7 @@ int hand_on(char** argv) {
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (argv[i][0] != '-') {  // the verb is the first word; flags before it take no value
-      if (gyre::cli::needs_torch(argv[i])) {
+      if (gyre::cli::needs_torch(argv[i]) || gyre::cli::runs_models(argc, argv)) {
         return gyre::cli::hand_on(argv);
       }
       break;

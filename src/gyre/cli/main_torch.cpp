@@ -6,7 +6,9 @@
 #include "gyre/base/error.h"
 #include "gyre/base/isa.h"
 #include "gyre/base/progress.h"
+#include "gyre/cli/inspect_text.h"
 #include "gyre/cli/program.h"
+#include "gyre/cli/text_loss.h"
 #include "gyre/tensor/memory_fault.h"
 #include "gyre/train/machine.h"
 
@@ -55,5 +57,6 @@ int main(int argc, char** argv) {
     std::cerr << "gyre: " << e.what() << '\n';
     return gyre::exit_code(e.code());
   }
+  gyre::cli::use_text_loss(gyre::cli::text_bits_per_byte);
   return gyre::cli::run_program(argc, argv, gyre::cli::verbs(), gyre::cli::torch_fault);
 }
