@@ -1,0 +1,1 @@
+"""A mock OpenAI-compatible server with known faults, for the tests of `gyre accept`; see README.md."""

@@ -1,0 +1,39 @@
+"""What one server is: its options with their defaults, and where its faults hang."""
+import json
+import pathlib
+from dataclasses import dataclass, field
+
+from .errors import DIALECTS
+from .faults import Faults
+from .tokens import Tokenizer
+
+
+@dataclass
+class Config:
+    faults: Faults = field(default_factory=Faults)
+    window: int | None = 131072  # tokens that really fit; None = no limit
+    dialect: str = "llamacpp"  # endpoints, errors and shapes of that server
+    model: str = "mock"
+    claim: str = ""  # the field of /v1/models that holds the window; empty = the dialect's
+    bytes_per_token: float = 4.0
+    bos: int = 1  # tokens before the text
+    seed: int = 1
+    key: str = ""  # wanted as Authorization: Bearer KEY; empty = any or none
+    synonyms: dict = field(default_factory=dict)  # word of a paraphrase -> word of the record
+    away_port: int = 0  # the second listener of the redirect fault
+
+    def __post_init__(self):
+        if self.dialect not in DIALECTS:
+            raise ValueError(f"there is no dialect '{self.dialect}'; known are {', '.join(DIALECTS)}")
+        self.tokenizer = Tokenizer(self.bytes_per_token)
+
+    def dials(self, ask):
+        """How able the model is; None = perfectly."""
+        return self.faults.find("oracle", ask)
+
+
+def read_synonyms(path: str) -> dict:
+    """A JSON object {record word: [paraphrase words]} or {record word: paraphrase word}."""
+    table = json.loads(pathlib.Path(path).read_text())
+    return {word: own for own, words in table.items()
+            for word in (words if isinstance(words, list) else [words])}
