@@ -203,7 +203,7 @@ def think(ask: Ask, config, stream, words: str, text: str):
     """(reasoning that is shown, tokens that nobody sees, content, its limit)"""
     room = ask.max_tokens if ask.max_tokens is not None else 1 << 40
     window = window_of(ask, config)
-    if window and not config.faults.has("shift", ask):
+    if window and ask.n_kept < window and not ask.cut and not config.faults.has("shift", ask):
         room = min(room, max(0, window - ask.n_kept))
     fault = config.faults.find("think", ask)
     if fault is None:

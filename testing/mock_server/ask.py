@@ -32,6 +32,7 @@ class Ask:
     cached: int = 0  # tokens found in the prefix cache
     flight: object = None  # see state.py
     accepts: str = ""  # encodings the client takes
+    cut: bool = False  # a keep rule acted: what is left fits by force
     unbounded: bool = False  # the answer has begun to ignore max_tokens
     notes: list[str] = field(default_factory=list)  # which faults acted; for the log
 

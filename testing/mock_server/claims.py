@@ -65,8 +65,8 @@ def get(path: str, config, state):
                       "is_processing": i < busy} for i in range(count)]
     if dialect == "ollama" and path == "/api/ps":
         window = claimed(config, "props")
-        return 200, {"models": [{"name": config.model, "model": config.model,
-                                 "size_vram": MODEL_BYTES, "context_length": window or 0}]}
+        entry = {"name": config.model, "model": config.model, "size_vram": MODEL_BYTES}
+        return 200, {"models": [{**entry, "context_length": window} if window else entry]}
     if dialect == "ollama" and path in ("/api/tags", "/api/version"):
         return 200, {"models": [{"name": config.model}]} if path == "/api/tags" else \
             {"version": "0.0.0-mock"}

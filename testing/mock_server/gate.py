@@ -109,7 +109,7 @@ def fit(ask: Ask, config) -> str:
         return ""
     n_new = ask.max_tokens or 0
     over = ask.n_kept >= window or (config.dialect in COUNTS_OUTPUT and ask.n_kept + n_new > window)
-    if not over:
+    if not over or ask.cut and ask.n_kept <= window:
         return ""
     fault = config.faults.find("overflow", ask)
     ask.notes.append(f"over {window}")

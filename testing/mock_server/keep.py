@@ -82,4 +82,5 @@ def apply(ask: Ask, config) -> None:
         ask.kept = marker.join(parts)
         if fault.name != "hole":  # its prompt was processed; only its cache is wrong
             ask.n_kept = sum(last - first for first, last in ranges)
+        ask.cut = True
         ask.notes.append(f"{fault.name} kept {ask.n_kept}")

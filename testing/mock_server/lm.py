@@ -68,9 +68,8 @@ def prompt_logprobs(text: str, bounds: list[int]) -> list[float | None]:
         if i == 0:
             values.append(None)
             continue
-        while added + COPY <= start:  # contexts that end before this token
-            if added + COPY < start:
-                seen[text[added:added + COPY]] = added + COPY
+        while added + COPY < start:  # contexts that end before this token
+            seen[text[added:added + COPY]] = added + COPY
             added += 1
         before = seen.get(text[start - COPY:start]) if start >= COPY else None
         if before is not None and text[before:before + end - start] == text[start:end]:
