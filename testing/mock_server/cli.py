@@ -24,10 +24,26 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--key", default="", help="wanted as Authorization: Bearer KEY")
     parser.add_argument("--synonyms", default="", metavar="FILE",
                         help="JSON {record word: paraphrase word or words}")
+    parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"), help="PEM files")
     parser.add_argument("--fault", action="append", default=[], metavar="NAME[:key=value...]",
                         help="may be repeated; see --list-faults")
     parser.add_argument("--list-faults", action="store_true")
     return parser.parse_args(arguments)
+
+
+def config_of(options: argparse.Namespace) -> Config:
+    return Config(faults.Faults(options.fault), options.window or None, options.dialect,
+                  options.model, options.claim, options.bytes_per_token, options.bos, options.seed,
+                  options.key, read_synonyms(options.synonyms) if options.synonyms else {},
+                  tuple(options.tls or ()))
+
+
+def config_from(arguments: list[str]) -> Config:
+    """For servers that are asked for over HTTP: bad options are a ValueError, no exit."""
+    try:
+        return config_of(parse(arguments))
+    except SystemExit:
+        raise ValueError(f"cannot read the options {arguments}") from None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,14 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(faults.listing())
         return 0
     try:
-        config = Config(faults.Faults(options.fault), options.window or None, options.dialect,
-                        options.model, options.claim, options.bytes_per_token, options.bos,
-                        options.seed, options.key,
-                        read_synonyms(options.synonyms) if options.synonyms else {})
-        server = MockServer(config, options.port)
+        server = MockServer(config_of(options), options.port)
     except (ValueError, OSError) as error:
         print(f"mock_server: {error}", file=sys.stderr)
         return 2
+    server.make = config_from
     with server:
         print(f"listening 127.0.0.1:{server.port}", flush=True)
         try:

@@ -20,6 +20,7 @@ class Config:
     seed: int = 1
     key: str = ""  # wanted as Authorization: Bearer KEY; empty = any or none
     synonyms: dict = field(default_factory=dict)  # word of a paraphrase -> word of the record
+    tls: tuple = ()  # files of the certificate and its key; empty = plain HTTP
     away_port: int = 0  # the second listener of the redirect fault
 
     def __post_init__(self):

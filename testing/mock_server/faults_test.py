@@ -180,6 +180,13 @@ class Capacity(unittest.TestCase):
             self.assertEqual(entry["max_model_len"], 9999)
             self.assertEqual(complete(server, needle(1500)).status, 400)
 
+    def test_advertise_where(self):
+        for where, props, models in (("props", 9999, 1000), ("all", 9999, 9999), ("none", 0, None)):
+            with start(f"advertise:window=9999:where={where}", window=1000) as server:
+                found = call(server, "GET", "/props").json["default_generation_settings"]["n_ctx"]
+                entry = call(server, "GET", "/v1/models").json["data"][0]
+                self.assertEqual((found, entry.get("meta", {}).get("n_ctx_train")), (props, models))
+
     def test_shift_forgets_and_passes_the_window(self):
         text = grammar.checkpoint(1, "AAA-222") + " Count from 1 to 400, one number on each line,"             " then repeat the code of checkpoint 1."
         with start(window=None) as server:

@@ -135,6 +135,17 @@ class Ability(unittest.TestCase):
         found = says(g.ask_record(KEY), dials=self.dials("oracle:absent=guess"))
         self.assertRegex(found, f"^{g.CODE}$")
 
+    def test_unseen_evidence_is_answered_by_a_distractor_or_any_way(self):
+        text = g.record(KEY, A) + g.record(FAR, B) + g.ask_record(KEY)
+        def unseen(dial):
+            return Oracle(text, lambda e: e.fields["code"] != A, self.dials(dial)).answer().text
+        self.assertEqual(unseen("oracle:wrong=distractor"), B)
+        self.assertEqual(unseen("oracle:wrong=none"), "NONE")
+        self.assertNotEqual(unseen("oracle:wrong=guess"), A)
+        manners = {Oracle(text, lambda e: e.fields["code"] != A, self.dials("oracle"), seed=i)
+                   .answer().text in (B, "NONE") for i in range(20)}
+        self.assertEqual(manners, {True, False})
+
     def test_wordings_hold_the_same_code(self):
         answer = Oracle(g.record(KEY, A) + g.ask_record(KEY)).answer()
         worded = {dress(answer, "varied", i) for i in range(40)}

@@ -21,6 +21,11 @@ class Scribe:
         self.frame = {"id": f"mock-{ask.serial}", "created": int(time.time()),
                       "model": ask.option("model", config.model), "object": kind}
 
+    def finish(self) -> str:
+        fault = self.config.faults.find("finish", self.ask)
+        return fault.word if fault is not None and self.result.finish == "stop" \
+            else self.result.finish
+
     # log-probabilities
     def entry(self, index: int, piece: str) -> tuple[str, list]:
         result = self.result
@@ -54,7 +59,7 @@ class Scribe:
         entries = [self.entry(i, piece) for i, piece in enumerate(pieces)] if self.top is not None \
             else []
         head_text, head = self.echo()
-        finish = None if self.config.faults.has("sse_no_final", self.ask) else self.result.finish
+        finish = None if self.config.faults.has("sse_no_final", self.ask) else self.finish()
         choice = {"index": 0, "logprobs": self.shown(head + entries), "finish_reason": finish}
         empty = self.config.faults.find("empty", self.ask)
         if empty is not None:
@@ -167,7 +172,7 @@ class Scribe:
 
     def ending(self, inline: bool):
         """The last choice and, when it was asked for, the usage."""
-        last = self.chunk(finish=self.result.finish)
+        last = self.chunk(finish=self.finish())
         options = self.ask.option("stream_options", {})
         wanted = options.get("include_usage") or self.config.dialect == "llamacpp"
         usage = self.usage() if wanted else MISSING

@@ -1,6 +1,7 @@
 """The HTTP server: reads a request, lets it through gate, keep rules and oracle, and answers."""
 import json
 import socket
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +25,11 @@ class Listener(ThreadingHTTPServer):
     def __init__(self, app: "MockServer", port: int):
         self.app = app
         super().__init__(("127.0.0.1", port), Handler)
+        if app.config.tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*app.config.tls)
+            self.socket = context.wrap_socket(self.socket, server_side=True,
+                                              do_handshake_on_connect=False)
 
     def handle_error(self, request, client_address):
         self.app.state.count("handler errors")
@@ -42,10 +48,26 @@ class MockServer:
         self.port = self.listeners[0].server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
         self.died = threading.Event()
+        self.make = None  # makes the Config of a further server from options; see cli.py
+        self.others: dict[int, MockServer] = {}
+
+    def open_other(self, options: list[str]) -> int:
+        """POST /mock/start: another server in this process; faster than another process."""
+        if self.make is None:
+            raise BadRequest("this server starts no others")
+        other = MockServer(self.make(options)).__enter__()
+        self.others[other.port] = other
+        return other.port
+
+    def close_other(self, port: int) -> bool:
+        other = self.others.pop(port, None)
+        if other is not None and not other.state.dead:
+            other.stop()
+        return other is not None
 
     def __enter__(self):
         for listener in self.listeners:
-            threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02},
+            threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.005},
                              daemon=True).start()
         return self
 
@@ -142,6 +164,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def tool(self, path: str, body: dict):
         config = self.app.config
+        if path == "/mock/start":
+            return 200, {"port": self.app.open_other(list(body.get("server", [])))}
+        if path == "/mock/stop":
+            return 200, {"stopped": self.app.close_other(int(body.get("port", 0)))}
         if path == "/tokenize" and config.dialect in ("llamacpp", "vllm", "vllm_old"):
             return claims.tokenize(config, body)
         if path == "/apply-template" and config.dialect == "llamacpp":

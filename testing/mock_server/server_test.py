@@ -1,19 +1,13 @@
 """Each endpoint of a server without faults says what the protocol of that server says."""
 import concurrent.futures
-import http.client
-import io
 import pathlib
-import subprocess
 import sys
 import unittest
-import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from mock_server import cli, grammar
-from mock_server.client import (KEY, call, chat, complete, log, needle, raw, roll_call, start)
-
-FOLDER = pathlib.Path(__file__).resolve().parent
+from mock_server import grammar
+from mock_server.client import (KEY, call, chat, complete, log, needle, roll_call, start)
 
 
 class Answers(unittest.TestCase):
@@ -232,38 +226,6 @@ class Errors(unittest.TestCase):
             body = complete(server, text).json
             self.assertEqual(body["choices"][0]["finish_reason"], "length")
             self.assertEqual(body["usage"]["total_tokens"], 400)
-
-
-class Program(unittest.TestCase):
-    def test_it_says_where_it_listens(self):
-        for command in ([str(FOLDER)], ["-m", "mock_server"]):
-            with subprocess.Popen([sys.executable, *command, "--fault", "keep_tail"], text=True,
-                                  stdout=subprocess.PIPE, cwd=FOLDER.parent) as program:
-                try:
-                    self.assertRegex(program.stdout.readline(), r"^listening 127\.0\.0\.1:\d+\n$")
-                finally:
-                    program.terminate()
-
-    def test_wrong_options_are_named(self):
-        for fault, words in (("nonsense", "no fault 'nonsense'"), ("swa:width=3", "'width=3'"),
-                             ("swa:window=wide", "must be a number"), ("usage:mode=odd", "one of")):
-            with self.subTest(fault), unittest.mock.patch("sys.stderr", io.StringIO()) as err:
-                self.assertEqual(cli.main(["--fault", fault]), 2)
-                self.assertIn(words, err.getvalue())
-
-    def test_connections_are_kept_unless_told_otherwise(self):
-        with start() as server:
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
-            ports = set()
-            for _ in range(3):
-                connection.request("GET", "/v1/models")
-                connection.getresponse().read()
-                ports.add(connection.sock.getsockname())
-            self.assertEqual(len(ports), 1)
-            connection.close()
-            answer, end = raw(server, {"messages": [{"role": "user", "content": "x"}]})
-            self.assertTrue(answer.startswith(b"HTTP/1.1 200"))
-            self.assertEqual(end, "closed")
 
 
 if __name__ == "__main__":

@@ -96,6 +96,8 @@ def broken_event(chunk: dict, mode: str) -> bytes:
     return {"cut": b"data: " + data[:len(data) // 2] + b"\n\n",
             "html": b"<html><body>502 Bad Gateway</body></html>\n\n",
             "nan": b"data: " + data.replace(b'"index": 0', b'"index": NaN') + b"\n\n",
+            "surrogate": b"data: " + data.replace(b'"index": 0', b'"x": "\\ud83d", "index": 0')
+                         + b"\n\n",
             "utf8": b"data: " + data.replace(b'"model": "', b'"model": "\xff\xc3\x28\xed\xa0\x80')
                     + b"\n\n",
             "deep": b"data: " + b"[" * 100_000 + b"]" * 100_000 + b"\n\n"}[mode]

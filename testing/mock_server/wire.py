@@ -2,6 +2,7 @@
 import http
 import json
 import socket
+import ssl
 import struct
 import time
 import zlib
@@ -119,6 +120,9 @@ class Wire:
     def wait(self, seconds: float) -> None:
         """Sleeps, but not longer than the client stays."""
         until = time.monotonic() + seconds
+        if isinstance(self.connection, ssl.SSLSocket):  # it cannot be peeked into
+            time.sleep(seconds)
+            return
         while time.monotonic() < until:
             self.connection.settimeout(min(0.2, max(0.001, until - time.monotonic())))
             try:
@@ -147,7 +151,7 @@ class Wire:
             self.put(packer.flush())
         if self.chunked:
             self.send(b"0\r\n\r\n")
-        if self.closes:
+        if self.closes or self.fault("silent_close") is not None:
             self.close("close")
 
     # whole answers
