@@ -3,7 +3,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from . import grammar, lm
-from .ask import Ask
+from .ask import Ask, BadRequest
 from .faults import fraction
 from .gate import Refusal, window_of
 from .oracle import Answer, Oracle, dress, garbage, invent, sight
@@ -42,7 +42,7 @@ def answer(ask: Ask, config, state, manner: str = "") -> Result:
     stream = content(ask, config, found, words, oracle, data)
     reasoning, hidden, stream, limit = think(ask, config, stream, words, full)
     result = Result(iter(()), reasoning, hidden, near=near)
-    bias = {int(k): float(v) for k, v in ask.option("logit_bias", {}).items()}
+    bias = read_bias(ask)
     candidates = {} if broken else found.candidates
     result.first = lm.next_token(next(iter(pieces(words)), "\n"), candidates, near, far, bias,
                                  *logprob_jitter(ask, config, state))
@@ -51,6 +51,13 @@ def answer(ask: Ask, config, state, manner: str = "") -> Result:
         stream = iter([result.first[0][0], "."])
     result.pieces = limited(ask, result, stream, limit)
     return result
+
+
+def read_bias(ask: Ask) -> dict[int, float]:
+    try:
+        return {int(token): float(value) for token, value in ask.option("logit_bias", {}).items()}
+    except (AttributeError, TypeError, ValueError):
+        raise BadRequest("'logit_bias' must map token ids to numbers") from None
 
 
 def mixed_up(ask: Ask, config, state) -> bytes:

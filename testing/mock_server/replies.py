@@ -174,7 +174,7 @@ class Scribe:
         """The last choice and, when it was asked for, the usage."""
         last = self.chunk(finish=self.finish())
         options = self.ask.option("stream_options", {})
-        wanted = options.get("include_usage") or self.config.dialect == "llamacpp"
+        wanted = isinstance(options, dict) and options.get("include_usage") or self.config.dialect == "llamacpp"
         usage = self.usage() if wanted else MISSING
         if inline and usage is not MISSING:
             last["usage"] = usage

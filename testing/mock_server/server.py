@@ -141,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
                     raise Gone("request too large")
             self.rfile.readline(8)
             return data
-        return self.rfile.read(min(MOST_BYTES, int(self.headers.get("Content-Length", 0))))
+        return self.rfile.read(max(0, min(MOST_BYTES, int(self.headers.get("Content-Length", 0)))))
 
     # requests to the model
     def do_POST(self):
@@ -159,7 +159,7 @@ class Handler(BaseHTTPRequestHandler):
             if endpoint in ("chat/completions", "completions"):
                 return self.generate("chat" if endpoint[1] == "h" else endpoint, body, query)
             return self.wire().json(*self.tool(path, body))
-        except (BadRequest, ValueError) as error:
+        except (BadRequest, ValueError, RecursionError) as error:
             return self.wire().json(*errors.bad_request(config.dialect, str(error)))
 
     def tool(self, path: str, body: dict):

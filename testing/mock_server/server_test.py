@@ -1,6 +1,7 @@
 """Each endpoint of a server without faults says what the protocol of that server says."""
 import concurrent.futures
 import pathlib
+import socket
 import sys
 import unittest
 
@@ -114,12 +115,27 @@ class Answers(unittest.TestCase):
         for path, body in (("completions", {"prompt": 5}), ("chat/completions", {"messages": []}),
                            ("chat/completions", {"messages": [{"content": "x"}]}),
                            ("completions", {"prompt": "x", "max_tokens": "many"}),
+                           ("completions", {"prompt": "x", "logit_bias": [1]}),
                            ("completions", {"prompt": ["a", "b"]})):
             reply = call(self.server, "POST", "/v1/" + path, body)
             self.assertEqual(reply.status, 400, body)
             self.assertIn("message", reply.json["error"])
         self.assertEqual(call(self.server, "POST", "/v1/completions", {"prompt": "x", "model": "y"})
                          .status, 404)
+
+    def test_broken_http_harms_nobody(self):
+        for data in (b"\r\n\r\n", b"POST /v1/completions HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+                     b"POST /v1/completions HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+                     b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                     b"POST /v1/completions HTTP/1.1\r\nContent-Length: 200000\r\n\r\n"
+                     + b"[" * 200000):
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=5) as client:
+                client.sendall(data)
+                client.shutdown(socket.SHUT_WR)
+                while client.recv(65536):
+                    pass
+        self.assertEqual(complete(self.server, needle(60)).text, "KX7-3QD")
+        self.assertNotIn("handler errors", log(self.server)["counts"])
 
     def test_200_requests_32_at_a_time_lose_nothing(self):
         before = log(self.server)["requests"]

@@ -130,7 +130,7 @@ def form(event: dict, mode: str) -> bytes:
 def send_pings(wire: Wire, ask, fault, delay_s: float) -> None:
     ask.notes.append("pings")
     until = time.monotonic() + max(delay_s, fault.for_ms / 1000)
-    block = b": ping\n\n" * (1 if fault.every_ms else 512)
+    block = b": ping\n\n" * (1 if fault.every_ms else 8192)
     while fault.for_ms == 0 or time.monotonic() < until:
         wire.write(block)
         if fault.every_ms:
