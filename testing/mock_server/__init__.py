@@ -1,1 +1,1 @@
-"""A mock OpenAI-compatible server with known faults, for the tests of `gyre accept`; see README.md."""
+"""A mock OpenAI-compatible server with known faults, to test `gyre accept`; see README.md."""

@@ -109,7 +109,9 @@ def read(ask: Ask, config, near: bytes, data: bytes) -> tuple[Oracle, str]:
 
 def strip_template(ask: Ask, text: str) -> str:
     """Completions end where their text ends; a chat ends in the assistant's tag."""
-    return text.removesuffix("<|im_end|>\n<|im_start|>assistant\n") if ask.endpoint == "chat" else text
+    if ask.endpoint != "chat":
+        return text
+    return text.removesuffix("<|im_end|>\n<|im_start|>assistant\n")
 
 
 def is_broken(ask: Ask, config, state, found: Answer, text: str) -> str:
@@ -178,15 +180,16 @@ def content(ask: Ask, config, found: Answer, words: str, oracle: Oracle, data: b
     if fault is not None:
         ask.notes.append("endless")
         ask.unbounded = True
-        return itertools.cycle({"repeat": ["I", " will", " repeat", " this", "."], "newline": ["\n"],
-                                "digits": [" 1", " 2", " 3"]}[fault.text])
+        cycles = {"repeat": ["I", " will", " repeat", " this", "."], "newline": ["\n"],
+                  "digits": [" 1", " 2", " 3"]}
+        return itertools.cycle(cycles[fault.text])
     if found.count is None or words != found.text:
         return iter(pieces(words))
     return enumeration(ask, config, found, oracle, data)
 
 
 def enumeration(ask: Ask, config, found: Answer, oracle: Oracle, data: bytes):
-    """Counts, then repeats a code; past the window of a context shift the oldest half is forgotten."""
+    """Counts, then repeats a code; past the window of a shift the oldest half is forgotten."""
     shift = config.faults.find("shift", ask)
     n, gone, code = 0, 0, found.text
     for number in range(found.count[0], found.count[1] + 1):

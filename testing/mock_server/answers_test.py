@@ -37,7 +37,8 @@ class Noise(unittest.TestCase):
 
     def test_jitter_of_logprobs_keeps_the_codes(self):
         with start("jitter:what=logprobs:by=warm", dialect="openai") as server:
-            bodies = [complete(server, needle(100), logprobs=5).json["choices"][0] for _ in range(3)]
+            bodies = [complete(server, needle(100), logprobs=5).json["choices"][0]
+                      for _ in range(3)]
             values = [body["logprobs"]["token_logprobs"] for body in bodies]
             self.assertNotEqual(values[0], values[1])
             self.assertEqual(values[1], values[2])
@@ -252,7 +253,8 @@ class Others(unittest.TestCase):
             self.assertEqual(chat(server, TemplateAndBytes.TURNS).status, 500)
 
     def test_several_faults_at_once(self):
-        with start("keep_tail:window=2048", "usage:mode=absent", "oracle:absent=guess", **FREE) as server:
+        faults = ("keep_tail:window=2048", "usage:mode=absent", "oracle:absent=guess")
+        with start(*faults, **FREE) as server:
             body = complete(server, needle(4096, 0.1)).json
             self.assertNotIn("usage", body)
             self.assertRegex(body["choices"][0]["text"], f"^{grammar.CODE}$")

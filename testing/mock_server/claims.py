@@ -3,7 +3,8 @@ from . import ask as asks
 from .tokens import token_id
 
 LENGTH_FIELD = {"vllm": "max_model_len", "vllm_old": "max_model_len", "sglang": "max_model_len",
-                "groq": "context_window", "lmstudio": "max_context_length", "llamacpp": "n_ctx_train"}
+                "groq": "context_window", "lmstudio": "max_context_length",
+                "llamacpp": "n_ctx_train"}
 MODEL_BYTES, TOKEN_BYTES = 300_000_000, 36_864  # what /metrics and /api/ps say of memory
 
 
@@ -18,7 +19,7 @@ def claimed(config, where: str) -> int | None:
 
 
 def per_slot(config, where: str) -> tuple[int | None, int]:
-    """(window of a slot, slots): an honest llama.cpp divides; an advertised window is said as it is."""
+    """(window of a slot, slots): an honest llama.cpp divides; `advertise` is said as it is."""
     slots = config.faults.always("slots")
     window, count = claimed(config, where), slots.count if slots is not None else 1
     if config.faults.always("advertise") is None and slots is not None and slots.mode == "divide":
@@ -28,7 +29,8 @@ def per_slot(config, where: str) -> tuple[int | None, int]:
 
 def models(config) -> dict:
     window, field = claimed(config, "models"), config.claim or LENGTH_FIELD.get(config.dialect)
-    entry = {"id": config.model, "object": "model", "created": 1700000000, "owned_by": config.dialect}
+    entry = {"id": config.model, "object": "model", "created": 1700000000,
+             "owned_by": config.dialect}
     fault = config.faults.always("models")
     if window and field and not (fault is not None and fault.mode == "plain"):
         if field == "n_ctx_train":

@@ -1,4 +1,4 @@
-"""python3 testing/mock_server [options]: prints `listening 127.0.0.1:PORT`, then serves until killed."""
+"""python3 testing/mock_server: prints `listening 127.0.0.1:PORT`, then serves until killed."""
 import argparse
 import sys
 
@@ -16,8 +16,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--window", type=int, default=131072,
                         help="tokens that really fit, 0 = no limit [131072]")
     parser.add_argument("--model", default="mock")
-    parser.add_argument("--claim", default="", metavar="FIELD", help="field of /v1/models that holds "
-                        "the window: max_model_len, context_length, ... [the dialect's]")
+    parser.add_argument("--claim", default="", metavar="FIELD", help="field of /v1/models that "
+                        "holds the window: max_model_len, context_length, ... [the dialect's]")
     parser.add_argument("--bytes-per-token", type=float, default=4.0)
     parser.add_argument("--bos", type=int, default=1, help="tokens before the text [1]")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""A small client for the tests of the mock itself: plain requests, streams, raw bytes, and prompts."""
+"""A small client for the tests of the mock itself: requests, streams, raw bytes, prompts."""
 import http.client
 import json
 import pathlib
@@ -118,18 +118,18 @@ def raw(server: MockServer, body: dict, path: str = "/v1/chat/completions", time
     with socket.create_connection(("127.0.0.1", server.port), timeout=timeout) as connection:
         connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
                            f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
-        got = b""
+        got = bytearray()
         try:
             while len(got) < most:
                 part = connection.recv(65536)
                 if not part:
-                    return got, "closed"
+                    return bytes(got), "closed"
                 got += part
         except ConnectionResetError:
-            return got, "reset"
+            return bytes(got), "reset"
         except TimeoutError:
-            return got, "timeout"
-        return got, "enough"
+            return bytes(got), "timeout"
+        return bytes(got), "enough"
 
 
 def log(server: MockServer) -> dict:

@@ -25,7 +25,8 @@ class Config:
 
     def __post_init__(self):
         if self.dialect not in DIALECTS:
-            raise ValueError(f"there is no dialect '{self.dialect}'; known are {', '.join(DIALECTS)}")
+            raise ValueError(f"there is no dialect '{self.dialect}';"
+                             f" known are {', '.join(DIALECTS)}")
         self.tokenizer = Tokenizer(self.bytes_per_token)
 
     def dials(self, ask):

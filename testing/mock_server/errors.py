@@ -1,5 +1,6 @@
-"""Error bodies in the words of each server: llama.cpp, vLLM (old and new), Ollama, SGLang, TGI, OpenAI,
-Groq, LM Studio. Each function returns (status, body); a client must take the numbers out of them.
+"""Error bodies in the words of each server: llama.cpp, vLLM (old and new), Ollama, SGLang, TGI,
+OpenAI, Groq, LM Studio. Each function returns (status, body); a client has to take the numbers
+out of the words.
 """
 DIALECTS = ("llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi", "openai", "groq", "lmstudio")
 
@@ -24,56 +25,53 @@ def wrap(dialect: str, status: int, message: str, kind: str, code=None) -> tuple
 
 
 def overflow(dialect: str, n: int, window: int, max_tokens: int, chat: bool) -> tuple[int, dict]:
-    """The prompt (or prompt and answer) does not fit."""
-    where = "messages" if chat else "prompt"
+    """The prompt (n tokens), or prompt and answer together, do not fit the window."""
+    status, kind = (422, "validation") if dialect == "tgi" else (400, "BadRequestError")
     if dialect == "llamacpp":
         status, body = wrap(dialect, 400, f"request ({n} tokens) exceeds the available context size"
                             f" ({window} tokens), try increasing it", "exceed_context_size_error")
         body["error"].update(n_prompt_tokens=n, n_ctx=window)
         return status, body
+    if dialect in ("openai", "groq"):
+        kind = "invalid_request_error"
+    message = overflow_words(dialect, n, window, max_tokens, "messages" if chat else "prompt")
+    return wrap(dialect, status, message, kind, "context_length_exceeded")
+
+
+def overflow_words(dialect: str, n: int, window: int, max_tokens: int, where: str) -> str:
+    both, maximum = n + max_tokens, f"This model's maximum context length is {window} tokens"
+    prompt_alone = n >= window  # else only the answer is too much
+    if dialect == "vllm" and prompt_alone:
+        return (f"{maximum}. However, your request has {n} input tokens. Please reduce the length"
+                " of the input messages.")
     if dialect == "vllm":
-        if n < window:
-            return wrap(dialect, 400, f"'max_tokens' or 'max_completion_tokens' is too large: "
-                        f"{max_tokens}. This model's maximum context length is {window} tokens and "
-                        f"your request has {n} input tokens ({max_tokens} > {window} - {n}).",
-                        "BadRequestError")
-        return wrap(dialect, 400, f"This model's maximum context length is {window} tokens. However, "
-                    f"your request has {n} input tokens. Please reduce the length of the input "
-                    "messages.", "BadRequestError")
+        return (f"'max_tokens' or 'max_completion_tokens' is too large: {max_tokens}. {maximum} "
+                f"and your request has {n} input tokens ({max_tokens} > {window} - {n}).")
     if dialect == "vllm_old":
-        return wrap(dialect, 400, f"This model's maximum context length is {window} tokens. However, "
-                    f"you requested {n + max_tokens} tokens ({n} in the {where}, {max_tokens} in the "
-                    "completion). Please reduce the length of the messages or completion.",
-                    "BadRequestError")
+        return (f"{maximum}. However, you requested {both} tokens ({n} in the {where}, {max_tokens}"
+                " in the completion). Please reduce the length of the messages or completion.")
     if dialect == "ollama":
-        return wrap(dialect, 400, f"prompt too long; exceeded max context length by {n - window + 1} "
-                    "tokens", "api_error")
+        return f"prompt too long; exceeded max context length by {n - window + 1} tokens"
+    if dialect == "sglang" and prompt_alone:
+        return (f"The input ({n} tokens) is longer than the model's context length"
+                f" ({window} tokens).")
     if dialect == "sglang":
-        if n < window:
-            return wrap(dialect, 400, "Requested token count exceeds the model's maximum context "
-                        f"length of {window} tokens. You requested a total of {n + max_tokens} tokens"
-                        f": {n} tokens from the input messages and {max_tokens} tokens for the "
-                        "completion.", "BadRequestError")
-        return wrap(dialect, 400, f"The input ({n} tokens) is longer than the model's context length "
-                    f"({window} tokens).", "BadRequestError")
+        return (f"Requested token count exceeds the model's maximum context length of {window} "
+                f"tokens. You requested a total of {both} tokens: {n} tokens from the input"
+                f" messages and {max_tokens} tokens for the completion.")
+    if dialect == "tgi" and prompt_alone:
+        return f"Input validation error: `inputs` must have less than {window} tokens. Given: {n}"
     if dialect == "tgi":
-        if n < window:
-            return wrap(dialect, 422, "Input validation error: `inputs` tokens + `max_new_tokens` "
-                        f"must be <= {window}. Given: {n} `inputs` tokens and {max_tokens} "
-                        "`max_new_tokens`", "validation")
-        return wrap(dialect, 422, f"Input validation error: `inputs` must have less than {window} "
-                    f"tokens. Given: {n}", "validation")
+        return (f"Input validation error: `inputs` tokens + `max_new_tokens` must be <= {window}. "
+                f"Given: {n} `inputs` tokens and {max_tokens} `max_new_tokens`")
     if dialect == "lmstudio":
-        return wrap(dialect, 400, f"Trying to keep the first {n} tokens when context the overflows. "
-                    f"However, the model is loaded with context length of only {window} tokens, which"
-                    " is not enough. Try to load the model with a larger context length, or provide a"
-                    " shorter input", "")
+        return (f"Trying to keep the first {n} tokens when context the overflows. However, the"
+                f" model is loaded with context length of only {window} tokens, which is not enough."
+                " Try to load the model with a larger context length, or provide a shorter input")
     if dialect == "groq":
-        return wrap(dialect, 400, "Please reduce the length of the messages or completion.",
-                    "invalid_request_error", "context_length_exceeded")
-    return wrap(dialect, 400, f"This model's maximum context length is {window} tokens. However, your "
-                f"messages resulted in {n} tokens. Please reduce the length of the messages.",
-                "invalid_request_error", "context_length_exceeded")
+        return "Please reduce the length of the messages or completion."
+    return (f"{maximum}. However, your messages resulted in {n} tokens. Please reduce the length of"
+            " the messages.")
 
 
 def rate_unsatisfiable(dialect: str, n: int, limit: int, status: int) -> tuple[int, dict]:
@@ -81,8 +79,8 @@ def rate_unsatisfiable(dialect: str, n: int, limit: int, status: int) -> tuple[i
     tail = ("please reduce your message size and try again." if status == 413 else
             "The input or output tokens must be reduced in order to run successfully.")
     return wrap("openai" if dialect != "groq" else "groq", status,
-                f"Request too large for model `mock` in organization org-1 on tokens per min (TPM): "
-                f"Limit {limit}, Requested {n}. {tail}", "tokens", "rate_limit_exceeded")
+                "Request too large for model `mock` in organization org-1 on tokens per min (TPM):"
+                f" Limit {limit}, Requested {n}. {tail}", "tokens", "rate_limit_exceeded")
 
 
 def busy(dialect: str, status: int, wait_s: float) -> tuple[int, dict]:

@@ -1,4 +1,4 @@
-"""Each fault of length, place and capacity does what faults.json says, and nothing below its threshold."""
+"""Each fault of length, place and capacity does what faults.json says, above its threshold."""
 import concurrent.futures
 import pathlib
 import sys
@@ -117,8 +117,9 @@ class Positions(unittest.TestCase):
             self.assertEqual(complete(server, needle(4096, 0.2)).text, "KX7-3QD")
             self.assertNotIn("KX7", complete(server, needle(4096, 0.8)).text)
         with start("table:limit=2048:when=prompt:garbage=dump", **FREE) as server:
-            self.assertEqual(complete(server, needle(4096, 0.2) + " " + grammar.checkpoint(1, "AAA-222")
-                                      + grammar.ask_record(KEY)).text, "KX7-3QD AAA-222")
+            text = needle(4096, 0.2) + " " + grammar.checkpoint(1, "AAA-222")
+            self.assertEqual(complete(server, text + grammar.ask_record(KEY)).text,
+                             "KX7-3QD AAA-222")
 
     def test_mod(self):
         with start("mod:m=32:above=1000", **FREE) as server:
@@ -188,7 +189,8 @@ class Capacity(unittest.TestCase):
                 self.assertEqual((found, entry.get("meta", {}).get("n_ctx_train")), (props, models))
 
     def test_shift_forgets_and_passes_the_window(self):
-        text = grammar.checkpoint(1, "AAA-222") + " Count from 1 to 400, one number on each line,"             " then repeat the code of checkpoint 1."
+        text = (grammar.checkpoint(1, "AAA-222") + " Count from 1 to 400, one number on each"
+                " line, then repeat the code of checkpoint 1.")
         with start(window=None) as server:
             self.assertTrue(complete(server, text).text.endswith("400\nAAA-222"))
         with start("shift:window=512", window=512) as server:

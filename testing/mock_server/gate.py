@@ -69,10 +69,11 @@ def plain_status(fault: Fault, dialect: str) -> Refusal:
     status, body = errors.internal(dialect, fault.code)
     headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after else {}
     if fault.body == "html":
-        page = f"<html><head><title>{status}</title></head><body><h1>{status}</h1>nginx</body></html>"
+        page = f"<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>"
         return Refusal(status, page.encode(), {"Content-Type": "text/html", **headers})
     if fault.body == "text":
-        return Refusal(status, b"upstream request timeout", {"Content-Type": "text/plain", **headers})
+        return Refusal(status, b"upstream request timeout",
+                       {"Content-Type": "text/plain", **headers})
     return Refusal(status, b"" if fault.body == "empty" else body, headers)
 
 

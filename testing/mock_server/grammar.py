@@ -1,8 +1,8 @@
-"""The language between `gyre accept` and the mock: evidence sentences, questions, and their patterns.
+"""The language between `gyre accept` and the mock: evidence, questions, and their patterns.
 
 A client that writes these sentences can be answered by the oracle; anything else is filler to it.
-Sentences may stand anywhere in running text, one or more on a line. A sentence that a truncation cut
-in two matches no pattern, so half an evidence is no evidence. README.md shows one of each.
+Sentences may stand anywhere in running text, one or more on a line. A sentence that was cut in
+two matches no pattern, so half an evidence is no evidence. README.md shows one of each.
 """
 import re
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ def read_evidence(text: str) -> list[Evidence]:
 
 
 def read_question(text: str) -> Question | None:
-    """The last whole question of the text, or its unfinished last sentence; None if neither is there."""
+    """The last whole question of the text, or its unfinished last sentence; None without both."""
     stem = STEM.search(text[-200:])
     if stem:
         return Question("stem", len(text) - len(stem.group(0)), stem.groupdict())

@@ -6,7 +6,7 @@ from .ask import Ask
 
 
 def keep_tail(fault, n):
-    """Ollama before 2024, LM Studio's rolling window: the beginning goes; `head` tokens may stay."""
+    """Early Ollama, LM Studio's rolling window: the beginning goes; `head` tokens may stay."""
     if n <= fault.window:
         return None
     head = min(fault.head, fault.window)
@@ -57,7 +57,7 @@ def hole(fault, n):
 
 
 def keep_share(fault, n):
-    """Keeps a fraction of any prompt over the limit: a summariser that throws away the oldest part."""
+    """Keeps a share of a prompt over the limit: a history that is trimmed by proportion."""
     return None if n <= fault.limit else [(n - int(n * fault.keep), n)]
 
 

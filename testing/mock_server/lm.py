@@ -48,8 +48,8 @@ def later_token(piece: str, near: bytes, index: int) -> list[tuple[str, float]]:
     return [(piece, round(own, 6))] + rest
 
 
-FUNCTION = {"the", "a", "an", "of", "in", "on", "at", "to", "for", "with", "by", "is", "was", "were",
-            "are", "and", "from"}
+FUNCTION = {"the", "a", "an", "of", "in", "on", "at", "to", "for", "with", "by", "is", "was",
+            "were", "are", "and", "from"}
 ARTICLES = {"the", "a", "an"}
 COMMON = FUNCTION | {"he", "she", "it", "they", "cat", "dog", "sat", "mat", "man", "woman", "day",
                      "when", "this", "that", "there", "his", "her", "one"}

@@ -1,7 +1,7 @@
 """The oracle: answers the last question of the text that reached it, from that text alone.
 
-It is right exactly when the evidence survived and its dials let it see it. Every dial works on single
-evidences, so that a join or a chain of weak hops is as weak as its hops make it.
+It is right exactly when the evidence survived and its dials let it see it. Every dial works on
+single evidences, so that a join or a chain of weak hops is as weak as its hops make it.
 """
 from dataclasses import dataclass, field
 

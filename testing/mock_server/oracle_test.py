@@ -121,9 +121,9 @@ class Ability(unittest.TestCase):
 
     def test_confused_by_similar_records_only(self):
         dials = self.dials("oracle:confuse=1")
-        near = Oracle(" ".join([g.record(NEAR, B), g.record(KEY, A), g.ask_record(KEY)]), dials=dials)
-        far = Oracle(" ".join([g.record(FAR, B), g.record(KEY, A), g.ask_record(KEY)]), dials=dials)
-        self.assertEqual((near.answer().text, far.answer().text), (B, A))
+        text = [g.record(KEY, A), g.ask_record(KEY)]
+        self.assertEqual(says(g.record(NEAR, B), *text, dials=dials), B)
+        self.assertEqual(says(g.record(FAR, B), *text, dials=dials), A)
 
     def test_compose_zero_breaks_chains_but_not_hops(self):
         text = ["Variable B holds the same code as variable A.", f"Variable A holds code {A}."]
@@ -197,7 +197,8 @@ class LogProbabilities(unittest.TestCase):
         def change(a: dict, b: dict) -> float:
             return max(abs(a[token] - b[token]) for token in a)
         question = g.ask_record(KEY)
-        near = change(self.first("The mill stood. " + question), self.first("The mall stood. " + question))
+        near = change(self.first("The mill stood. " + question),
+                      self.first("The mall stood. " + question))
         far = change(self.first(question, "one"), self.first(question, "two"))
         self.assertGreater(near, 0.005)
         self.assertTrue(0 < far < near)

@@ -1,4 +1,4 @@
-"""Builds what goes back: JSON bodies, stream events, usage, and log-probabilities in both shapes."""
+"""Builds what goes back: JSON bodies, stream events, usage, log-probabilities in both shapes."""
 import time
 
 from . import lm
@@ -124,7 +124,8 @@ class Scribe:
         if mode == "frozen" and last:
             prompt = self.state.swap_usage(prompt) or prompt
         n_out = 0 if mode == "zero" else n_out
-        usage = {"prompt_tokens": prompt, "completion_tokens": n_out, "total_tokens": prompt + n_out}
+        usage = {"prompt_tokens": prompt, "completion_tokens": n_out,
+                 "total_tokens": prompt + n_out}
         if mode == "total_off":
             usage["total_tokens"] += 17
         if mode == "text":
@@ -174,7 +175,8 @@ class Scribe:
         """The last choice and, when it was asked for, the usage."""
         last = self.chunk(finish=self.finish())
         options = self.ask.option("stream_options", {})
-        wanted = isinstance(options, dict) and options.get("include_usage") or self.config.dialect == "llamacpp"
+        asked = isinstance(options, dict) and options.get("include_usage")
+        wanted = asked or self.config.dialect == "llamacpp"
         usage = self.usage() if wanted else MISSING
         if inline and usage is not MISSING:
             last["usage"] = usage
@@ -211,7 +213,7 @@ def wanted_logprobs(ask: Ask, config) -> int | None:
 
 
 def logprob_shape(ask: Ask, config) -> str:
-    """llama.cpp uses the chat's shape on both endpoints; the others the classic one on completions."""
+    """llama.cpp uses the chat's shape on both endpoints; others the classic one on completions."""
     fault = config.faults.find("logprobs", ask)
     if fault is not None and fault.mode in ("content", "classic"):
         return fault.mode

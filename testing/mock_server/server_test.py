@@ -88,7 +88,8 @@ class Answers(unittest.TestCase):
 
     def test_parts_and_turns_are_read(self):
         turns = [{"role": "system", "content": "Be brief."},
-                 {"role": "user", "content": [{"type": "text", "text": grammar.record(KEY, "KX7-3QD")}]},
+                 {"role": "user", "content": [
+                     {"type": "text", "text": grammar.record(KEY, "KX7-3QD")}]},
                  {"role": "assistant", "content": "Noted."},
                  {"role": "user", "content": grammar.ask_record(KEY)}]
         self.assertEqual(chat(self.server, turns).text, "KX7-3QD")
@@ -142,7 +143,8 @@ class Answers(unittest.TestCase):
         def one(i):
             text, codes = roll_call(300, 4, seed=i)
             reply = chat(self.server, text, stream=bool(i % 2))
-            return (reply.streamed if i % 2 else reply.text) ==                 "\n".join(f"{j}: {c}" for j, c in enumerate(codes, 1))
+            text = reply.streamed if i % 2 else reply.text
+            return text == "\n".join(f"{j}: {c}" for j, c in enumerate(codes, 1))
         with concurrent.futures.ThreadPoolExecutor(32) as pool:
             self.assertEqual(sum(pool.map(one, range(200))), 200)
         found = log(self.server)
@@ -184,7 +186,8 @@ class Discovery(unittest.TestCase):
             self.assertEqual(running["context_length"], 2048)
 
     def test_info_of_sglang_and_tgi(self):
-        self.assertEqual(self.get("/info", dialect="tgi", window=4096).json["max_input_tokens"], 4095)
+        info = self.get("/info", dialect="tgi", window=4096).json
+        self.assertEqual(info["max_input_tokens"], 4095)
         self.assertEqual(self.get("/get_model_info", dialect="sglang").status, 200)
 
     def test_tokenize_agrees_with_usage(self):
@@ -238,7 +241,8 @@ class Errors(unittest.TestCase):
 
     def test_answer_ends_at_the_window(self):
         with start(window=400) as server:
-            text = "Count from 1 to 900, one number on each line, then repeat the code of checkpoint 1."
+            text = ("Count from 1 to 900, one number on each line, then repeat the code of"
+                    " checkpoint 1.")
             body = complete(server, text).json
             self.assertEqual(body["choices"][0]["finish_reason"], "length")
             self.assertEqual(body["usage"]["total_tokens"], 400)

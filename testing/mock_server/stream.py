@@ -14,7 +14,8 @@ def send_stream(scribe: Scribe, wire: Wire, delay_s: float, over: bool) -> None:
     ask, faults = scribe.ask, scribe.config.faults
     style = faults.find("sse_style", ask)
     mode = style.mode if style is not None else ""
-    kind = "application/octet-stream" if mode == "plain_type" else "text/event-stream; charset=utf-8"
+    kind = "application/octet-stream" if mode == "plain_type" else \
+        "text/event-stream; charset=utf-8"
     pings = faults.find("pings", ask)
     if pings is None:
         wire.wait(delay_s)

@@ -1,4 +1,4 @@
-"""Puts an answer on the wire, byte by byte where a fault wants it: splits, compression, cuts, stalls."""
+"""Puts an answer on the wire, byte by byte where a fault wants it: splits, cuts, stalls, gzip."""
 import http
 import json
 import socket

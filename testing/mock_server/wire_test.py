@@ -57,7 +57,8 @@ class Streams(unittest.TestCase):
             self.assertIsNone(chat(server, "x").json["choices"][0]["finish_reason"])
 
     def test_sse_style(self):
-        lines = {"crlf": b"}\r\n\r\n", "cr": b"}\r\r", "no_space": b"data:{", "comments": b": keep-",
+        lines = {"crlf": b"}\r\n\r\n", "cr": b"}\r\r", "no_space": b"data:{",
+                 "comments": b": keep-",
                  "event": b"event: message\nid: 7\n", "multiline": b"data: {\ndata:  \"id\"",
                  "bom": b"\xef\xbb\xbfdata: "}
         for mode, mark in lines.items():
