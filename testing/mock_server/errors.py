@@ -2,7 +2,18 @@
 OpenAI, Groq, LM Studio. Each function returns (status, body); a client has to take the numbers
 out of the words.
 """
-DIALECTS = ("llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi", "openai", "groq", "lmstudio")
+DIALECTS = ("llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi", "openai", "groq", "lmstudio",
+            "llamacpp_python")
+# What others say of a prompt of {n} tokens for a window of {w}: the numbers stand in any order, or
+# not at all.
+ELSEWHERE = {
+    "xai": "This model's maximum prompt length is {w} but the request contains {n} tokens.",
+    "mistral": "Prompt contains {n} tokens, too large for model with {w} maximum context length",
+    "anthropic": "prompt is too long: {n} tokens > {w} maximum",
+    "qwen": "Range of input length should be [1, {w}]",
+    "kimi": "Your request exceeded model token limit: {w} (requested: {n})",
+    "bedrock": "Input is too long for requested model.",
+}
 
 
 def wrap(dialect: str, status: int, message: str, kind: str, code=None) -> tuple[int, dict]:
@@ -32,7 +43,7 @@ def overflow(dialect: str, n: int, window: int, max_tokens: int, chat: bool) -> 
                             f" ({window} tokens), try increasing it", "exceed_context_size_error")
         body["error"].update(n_prompt_tokens=n, n_ctx=window)
         return status, body
-    if dialect in ("openai", "groq"):
+    if dialect in ("openai", "groq", "llamacpp_python"):
         kind = "invalid_request_error"
     message = overflow_words(dialect, n, window, max_tokens, "messages" if chat else "prompt")
     return wrap(dialect, status, message, kind, "context_length_exceeded")
@@ -64,14 +75,21 @@ def overflow_words(dialect: str, n: int, window: int, max_tokens: int, where: st
     if dialect == "tgi":
         return (f"Input validation error: `inputs` tokens + `max_new_tokens` must be <= {window}. "
                 f"Given: {n} `inputs` tokens and {max_tokens} `max_new_tokens`")
+    if dialect == "llamacpp_python":
+        return (f"{maximum}, however you requested {both} tokens ({n} in your prompt; {max_tokens}"
+                " for the completion). Please reduce your prompt; or completion length.")
     if dialect == "lmstudio":
         return (f"Trying to keep the first {n} tokens when context the overflows. However, the"
-                f" model is loaded with context length of only {window} tokens, which is not enough."
-                " Try to load the model with a larger context length, or provide a shorter input")
+                f" model is loaded with context length of only {window} tokens, which is not"
+                " enough. Try to load the model with a larger context length, or provide a shorter input")
     if dialect == "groq":
         return "Please reduce the length of the messages or completion."
     return (f"{maximum}. However, your messages resulted in {n} tokens. Please reduce the length of"
             " the messages.")
+
+
+def overflow_elsewhere(style: str, n: int, window: int) -> tuple[int, dict]:
+    return wrap("openai", 400, ELSEWHERE[style].format(n=n, w=window), "invalid_request_error")
 
 
 def rate_unsatisfiable(dialect: str, n: int, limit: int, status: int) -> tuple[int, dict]:

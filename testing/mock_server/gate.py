@@ -6,7 +6,8 @@ from . import errors
 from .ask import Ask
 from .faults import Fault
 
-COUNTS_OUTPUT = ("vllm", "vllm_old", "sglang", "tgi", "openai", "groq")  # prompt + answer must fit
+COUNTS_OUTPUT = ("vllm", "vllm_old", "sglang", "tgi", "openai", "groq",
+                 "llamacpp_python")  # prompt + answer must fit
 
 
 class Refusal(Exception):
@@ -116,6 +117,9 @@ def fit(ask: Ask, config) -> str:
     ask.notes.append(f"over {window}")
     if config.faults.find("sse_error", ask) is not None and ask.stream:
         return "sse_error"
+    words = config.faults.find("words", ask)
+    if fault is None and words is not None:
+        raise refuse(errors.overflow_elsewhere(words.style, ask.n_kept, window))
     if fault is None:
         raise refuse(errors.overflow(config.dialect, ask.n_kept, window, n_new,
                                      ask.endpoint == "chat"))

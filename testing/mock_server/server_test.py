@@ -226,13 +226,21 @@ class Errors(unittest.TestCase):
                   "vllm_old": (400, "1026", "1000"), "ollama": (400, "27", ""),
                   "sglang": (400, "1026", "1000"), "tgi": (422, "1026", "1000"),
                   "openai": (400, "1026", "1000"), "groq": (400, "reduce", ""),
-                  "lmstudio": (400, "1026", "1000")}
+                  "lmstudio": (400, "1026", "1000"),
+                  "llamacpp_python": (400, "1026", "1000")}
         for dialect, (status, *numbers) in wanted.items():
             with start(dialect=dialect, window=1000) as server:
                 reply = complete(server, "x" * 4100, max_tokens=10)
                 self.assertEqual(reply.status, status, dialect)
                 for number in numbers:
                     self.assertIn(number, reply.data.decode(), dialect)
+
+    def test_overflow_in_other_words(self):
+        for style in ("xai", "mistral", "anthropic", "qwen", "kimi", "bedrock"):
+            with start(f"words:style={style}", window=1000) as server:
+                reply = complete(server, "x" * 4100, max_tokens=10)
+                self.assertEqual(reply.status, 400)
+                self.assertEqual("1000" in reply.json["error"]["message"], style != "bedrock")
 
     def test_answer_must_fit_too_where_the_server_counts_it(self):
         for dialect, status in (("vllm", 400), ("sglang", 400), ("tgi", 422), ("llamacpp", 200)):
