@@ -148,8 +148,8 @@ def jitter_strength(ask: Ask, config, state, what: str):
     if fault.by == "warm":
         with state.lock:
             key = f"jitter {ask.prompt_hash}"
-            state.counts[key] = state.counts.get(key, 0) + 1
-            return fault, fault.p if state.counts[key] == 1 else 0.0
+            state.seen[key] = state.seen.get(key, 0) + 1
+            return fault, fault.p if state.seen[key] == 1 else 0.0
     return fault, fault.p
 
 

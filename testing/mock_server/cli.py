@@ -1,5 +1,6 @@
 """python3 testing/mock_server: prints `listening 127.0.0.1:PORT`, then serves until killed."""
 import argparse
+import pathlib
 import sys
 
 from . import faults
@@ -22,8 +23,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--bos", type=int, default=1, help="tokens before the text [1]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--key", default="", help="wanted as Authorization: Bearer KEY")
-    parser.add_argument("--synonyms", default="", metavar="FILE",
-                        help="JSON {record word: paraphrase word or words}")
+    parser.add_argument("--synonyms", default=pathlib.Path(__file__).parent / "words.json",
+                        metavar="FILE", help="words of records and of paraphrases [words.json]")
     parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"), help="PEM files")
     parser.add_argument("--fault", action="append", default=[], metavar="NAME[:key=value...]",
                         help="may be repeated; see --list-faults")
@@ -34,7 +35,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def config_of(options: argparse.Namespace) -> Config:
     return Config(faults.Faults(options.fault), options.window or None, options.dialect,
                   options.model, options.claim, options.bytes_per_token, options.bos, options.seed,
-                  options.key, read_synonyms(options.synonyms) if options.synonyms else {},
+                  options.key, read_synonyms(options.synonyms),
                   tuple(options.tls or ()))
 
 

@@ -19,7 +19,8 @@ class Config:
     bos: int = 1  # tokens before the text
     seed: int = 1
     key: str = ""  # wanted as Authorization: Bearer KEY; empty = any or none
-    synonyms: dict = field(default_factory=dict)  # word of a paraphrase -> word of the record
+    # word of a paraphrase -> word of the record
+    synonyms: dict = field(default_factory=lambda: default_synonyms())
     tls: tuple = ()  # files of the certificate and its key; empty = plain HTTP
     away_port: int = 0  # the second listener of the redirect fault
 
@@ -34,8 +35,13 @@ class Config:
         return self.faults.find("oracle", ask)
 
 
-def read_synonyms(path: str) -> dict:
-    """A JSON object {record word: [paraphrase words]} or {record word: paraphrase word}."""
-    table = json.loads(pathlib.Path(path).read_text())
-    return {word: own for own, words in table.items()
-            for word in (words if isinstance(words, list) else [words])}
+def read_synonyms(path) -> dict:
+    """From the paraphrase's word to the record's; words.json shows the form, one table a slot."""
+    tables = json.loads(pathlib.Path(path).read_text())
+    return {other: own for slot, table in tables.items() if slot != "schema"
+            for own, words in table.items()
+            for other in (words if isinstance(words, list) else [words])}
+
+
+def default_synonyms() -> dict:
+    return read_synonyms(pathlib.Path(__file__).parent / "words.json")

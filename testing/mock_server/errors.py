@@ -81,7 +81,8 @@ def overflow_words(dialect: str, n: int, window: int, max_tokens: int, where: st
     if dialect == "lmstudio":
         return (f"Trying to keep the first {n} tokens when context the overflows. However, the"
                 f" model is loaded with context length of only {window} tokens, which is not"
-                " enough. Try to load the model with a larger context length, or provide a shorter input")
+                " enough. Try to load the model with a larger context length, or provide a shorter"
+                " input")
     if dialect == "groq":
         return "Please reduce the length of the messages or completion."
     return (f"{maximum}. However, your messages resulted in {n} tokens. Please reduce the length of"

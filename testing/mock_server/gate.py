@@ -50,10 +50,10 @@ def admit(ask: Ask, config, state) -> None:
 def wait_busy(ask: Ask, fault: Fault, dialect: str, state) -> None:
     with state.lock:
         key = f"busy {ask.prompt_hash}"
-        state.counts[key] = state.counts.get(key, 0) + 1
-        over = state.counts[key] > fault.times
+        state.seen[key] = state.seen.get(key, 0) + 1
+        over = state.seen[key] > fault.times
         if over:
-            state.counts.pop(key)
+            state.seen.pop(key)
     if over:
         return
     ask.notes.append("busy")

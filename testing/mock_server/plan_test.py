@@ -9,7 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from mock_server import cli, faults
+from mock_server import cli, config, faults, grammar, oracle
 from mock_server.config import Config
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -57,6 +57,36 @@ class Plan(unittest.TestCase):
         self.assertGreater(len(clean), 20)
         for run in clean:
             self.assertEqual((len(run["lengths"]), run["forbidden"]), (5, "all"))
+
+
+class Words(unittest.TestCase):
+    WORDS = {slot: table for slot, table in json.loads((FOLDER / "words.json").read_text()).items()
+             if slot != "schema"}
+
+    def test_paraphrases_share_no_word_with_any_record(self):
+        def content(texts):
+            return {word for text in texts for word in text.lower().split()} - {"the"}
+        own = content(word for table in self.WORDS.values() for word in table)
+        other = content(word for table in self.WORDS.values() for word in table.values())
+        self.assertEqual(own & other, set())
+        pairs = [pair for table in self.WORDS.values() for pair in table.items()]
+        self.assertEqual(len({own for own, _ in pairs}), len(pairs))
+        self.assertEqual(len({other for _, other in pairs}), len(pairs))
+
+    def test_every_word_is_read_back(self):
+        synonyms = config.default_synonyms()
+        most = max(map(len, self.WORDS.values()))
+        for i in range(most):
+            own, other = [], []
+            for slot in grammar.SLOTS:
+                pairs = list(self.WORDS[slot].items())
+                own.append(pairs[i % len(pairs)][0])
+                other.append(pairs[i % len(pairs)][1])
+            key, code = tuple(own), "KX7-3QD"
+            text = grammar.record(key, code)
+            for question in (grammar.ask_record(key), grammar.ask_paraphrase(tuple(other))):
+                answer = oracle.Oracle(text + " " + question, synonyms=synonyms).answer()
+                self.assertEqual(answer.text, code, question)
 
 
 class Table(unittest.TestCase):

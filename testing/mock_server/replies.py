@@ -14,7 +14,10 @@ class Scribe:
         self.ask, self.config, self.state, self.result = ask, config, state, result
         self.top = wanted_logprobs(ask, config)
         self.shape = logprob_shape(ask, config)
-        self.entries: list[tuple[str, list]] = []
+        echo = config.faults.find("echo", ask)
+        if echo is not None and echo.mode == "refused" and ask.option("echo", False):
+            ask.notes.append("echo refused")
+            raise BadRequest("echo is not supported with logprobs")
         think = config.faults.find("think", ask)
         self.thought = "reasoning" if think and think.mode == "reasoning" else "reasoning_content"
         kind = "chat.completion" if ask.endpoint == "chat" else "text_completion"
@@ -86,8 +89,6 @@ class Scribe:
             return "", []
         if fault is not None:
             ask.notes.append(f"echo {fault.mode}")
-        if fault is not None and fault.mode == "refused":
-            raise BadRequest("echo is not supported with logprobs")
         if fault is not None and fault.mode == "ignored":
             return "", []
         pieces = [text_of(piece) for piece in self.config.tokenizer.split(ask.kept)]

@@ -55,7 +55,10 @@ class MockServer:
         """POST /mock/start: another server in this process; faster than another process."""
         if self.make is None:
             raise BadRequest("this server starts no others")
-        other = MockServer(self.make(options)).__enter__()
+        try:
+            other = MockServer(self.make(options)).__enter__()
+        except ValueError as error:
+            raise BadRequest(str(error)) from None
         self.others[other.port] = other
         return other.port
 
@@ -106,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         try:
             super().handle_one_request()
-        except (Gone, ConnectionError, TimeoutError, ValueError):
+        except (Gone, ConnectionError, TimeoutError):
             self.close_connection = True
 
     def wire(self, ask: Ask | None = None) -> Wire:
@@ -134,14 +137,23 @@ class Handler(BaseHTTPRequestHandler):
     def read_body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             data = b""
-            while size := int(self.rfile.readline(64).split(b";")[0], 16):
+            while size := self.number(self.rfile.readline(64).split(b";")[0], 16):
                 data += self.rfile.read(size)
                 self.rfile.readline(8)
                 if len(data) > MOST_BYTES:
                     raise Gone("request too large")
             self.rfile.readline(8)
             return data
-        return self.rfile.read(max(0, min(MOST_BYTES, int(self.headers.get("Content-Length", 0)))))
+        return self.rfile.read(min(MOST_BYTES, self.number(self.headers.get("Content-Length", 0))))
+
+    def number(self, text, base: int = 10) -> int:
+        try:
+            value = int(text, base) if base != 10 else int(text)
+        except ValueError:
+            raise Gone("no number") from None
+        if value < 0:
+            raise Gone("negative length")
+        return value
 
     # requests to the model
     def do_POST(self):
@@ -152,22 +164,29 @@ class Handler(BaseHTTPRequestHandler):
         if not self.allowed():
             return self.wire().json(*errors.unauthorized(config.dialect))
         try:
-            body = json.loads(data)
-            if not isinstance(body, dict):
-                raise BadRequest("the request must be a JSON object")
+            body = self.parse(data)
             endpoint = path.removeprefix("/v1/").removeprefix("/")
             if endpoint in ("chat/completions", "completions"):
                 return self.generate("chat" if endpoint[1] == "h" else endpoint, body, query)
             return self.wire().json(*self.tool(path, body))
-        except (BadRequest, ValueError, RecursionError) as error:
+        except BadRequest as error:
             return self.wire().json(*errors.bad_request(config.dialect, str(error)))
+
+    def parse(self, data: bytes) -> dict:
+        try:
+            body = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"the request is not JSON: {error}") from None
+        if not isinstance(body, dict):
+            raise BadRequest("the request must be a JSON object")
+        return body
 
     def tool(self, path: str, body: dict):
         config = self.app.config
         if path == "/mock/start":
             return 200, {"port": self.app.open_other(list(body.get("server", [])))}
         if path == "/mock/stop":
-            return 200, {"stopped": self.app.close_other(int(body.get("port", 0)))}
+            return 200, {"stopped": self.app.close_other(body.get("port", 0))}
         if path == "/tokenize" and config.dialect in ("llamacpp", "vllm", "vllm_old"):
             return claims.tokenize(config, body)
         if path == "/apply-template" and config.dialect == "llamacpp":

@@ -1,5 +1,6 @@
 """Each endpoint of a server without faults says what the protocol of that server says."""
 import concurrent.futures
+import json
 import pathlib
 import socket
 import sys
@@ -18,6 +19,7 @@ class Answers(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        assert "handler errors" not in log(cls.server)["counts"]
         cls.server.stop()
 
     def test_chat(self):
@@ -136,7 +138,19 @@ class Answers(unittest.TestCase):
                 while client.recv(65536):
                     pass
         self.assertEqual(complete(self.server, needle(60)).text, "KX7-3QD")
-        self.assertNotIn("handler errors", log(self.server)["counts"])
+
+    def test_a_client_that_sends_chunks_is_read(self):
+        with socket.create_connection(("127.0.0.1", self.server.port)) as c:
+            data = json.dumps({"prompt": needle(60)}).encode()
+            c.sendall(b"POST /v1/completions HTTP/1.1\r\nConnection: close\r\n"
+                      b"Transfer-Encoding: chunked\r\n\r\n")
+            for part in (data[:10], data[10:]):
+                c.sendall(b"%x\r\n%s\r\n" % (len(part), part))
+            c.sendall(b"0\r\n\r\n")
+            answer = b""
+            while part := c.recv(65536):
+                answer += part
+            self.assertIn(b"KX7-3QD", answer)
 
     def test_200_requests_32_at_a_time_lose_nothing(self):
         before = log(self.server)["requests"]

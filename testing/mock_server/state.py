@@ -32,6 +32,7 @@ class State:
         self.last_usage: int | None = None
         self.log = deque(maxlen=log_entries)
         self.counts: dict[str, int] = {}
+        self.seen: dict[str, int] = {}  # how often faults met a prompt
         self.dead = False
 
     def next_serial(self) -> int:
