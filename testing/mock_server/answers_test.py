@@ -123,6 +123,8 @@ class Refusals(unittest.TestCase):
             self.assertTrue(4 <= codes.count(500) <= 22)
             self.assertEqual(codes, [complete(server, needle(600, seed=i)).status
                                      for i in range(60)])
+        with start("status:code=200") as server:
+            self.assertEqual(set(complete(server, "x").json), {"error"})
         for body, mark in (("html", b"<html>"), ("text", b"upstream"), ("empty", b"")):
             with start(f"status:code=502:body={body}") as server:
                 self.assertTrue(complete(server, "x").data.startswith(mark))
@@ -149,7 +151,7 @@ class Refusals(unittest.TestCase):
                 self.assertEqual("try again in" in replies[0].data.decode(), form != "none")
 
     def test_loading(self):
-        with start("loading:ms=300") as server:
+        with start("loading:ms=700") as server:
             self.assertEqual(complete(server, "x").status, 503)
             while complete(server, "x").status != 200:
                 pass
@@ -238,7 +240,7 @@ class Others(unittest.TestCase):
             self.assertGreater(details[1]["cached_tokens"], 2900)
             complete(server, "Other salt. " + text)
             times = [entry["ms"] for entry in log(server)["log"]]
-            self.assertTrue(times[0] >= 300 and times[2] >= 300 and times[1] < 150, times)
+            self.assertTrue(times[0] >= 300 and times[2] >= 300 and times[1] < 290, times)
 
     def test_conditions(self):
         with start("status:first=2") as server:

@@ -5,6 +5,7 @@ import pathlib
 import random
 import socket
 import sys
+import time
 from dataclasses import dataclass
 
 if __package__ in (None, ""):
@@ -130,6 +131,16 @@ def raw(server: MockServer, body: dict, path: str = "/v1/chat/completions", time
         except TimeoutError:
             return bytes(got), "timeout"
         return bytes(got), "enough"
+
+
+def idle(server: MockServer, seconds: float = 5.0) -> bool:
+    """Whether the server has given up every request by then."""
+    until = time.monotonic() + seconds
+    while log(server)["in_flight"]:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def log(server: MockServer) -> dict:

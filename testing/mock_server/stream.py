@@ -53,7 +53,7 @@ def with_errors(scribe: Scribe, faults, over: bool):
     error, no_final = faults.find("sse_error", ask), faults.find("sse_no_final", ask)
     bad = faults.find("bad_chunk", ask)
     if error is not None and (over or not error.over) and error.after == 0:
-        yield error_event(scribe, error)
+        yield from failure(scribe, error)
         return
     for chunk in scribe.chunks():
         if mode == "no_role" and "role" in chunk["choices"][0].get("delta", {}):
@@ -66,13 +66,19 @@ def with_errors(scribe: Scribe, faults, over: bool):
         if no_final is not None and n == no_final.after:
             break
         if error is not None and (over or not error.over) and n >= error.after:
-            yield error_event(scribe, error)
+            yield from failure(scribe, error)
             return
     if no_final is not None:
         ask.notes.append("sse_no_final")
         return
     yield from scribe.ending(inline=mode == "usage_inline")
     if mode != "no_done":
+        yield {}
+
+
+def failure(scribe: Scribe, fault):
+    yield error_event(scribe, fault)
+    if fault.done:
         yield {}
 
 
