@@ -1,0 +1,1 @@
+"""A mock OpenAI-compatible server with known faults, to test `gyre accept`; see README.md."""
