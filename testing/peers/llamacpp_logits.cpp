@@ -2,9 +2,9 @@
 //
 //   llamacpp_logits BACKENDS MODEL GREEDY THREADS OUT ID...
 //
-// BACKENDS: folder of libggml-cpu-*.so. OUT: float32 logits [ids, vocabulary], nothing else. Prints the
-// GREEDY ids that follow, each with its lead over the next best. Cache in F32, no flash attention, plain
-// CPU buffers: as exact as the library can be.
+// BACKENDS: folder of libggml-cpu-*.so. OUT: float32 logits [ids, vocabulary], nothing else. Prints
+// the GREEDY ids that follow, each with its lead over the next best. Cache in F32, no flash
+// attention, plain CPU buffers: as exact as the library can be.
 #include <ggml-backend.h>
 #include <llama.h>
 
@@ -67,11 +67,13 @@ int main(int argc, char** argv) {
   if (argc < 7) {
     fail("usage: BACKENDS MODEL GREEDY THREADS OUT ID...");
   }
-  llama_log_set([](ggml_log_level level, const char* text, void*) {
-    if (level == GGML_LOG_LEVEL_ERROR) {
-      std::fputs(text, stderr);
-    }
-  }, nullptr);
+  llama_log_set(
+      [](ggml_log_level level, const char* text, void*) {
+        if (level == GGML_LOG_LEVEL_ERROR) {
+          std::fputs(text, stderr);
+        }
+      },
+      nullptr);
   ggml_backend_load_all_from_path(argv[1]);
   llama_model_params params = llama_model_default_params();
   params.n_gpu_layers = 0;
@@ -96,9 +98,9 @@ int main(int argc, char** argv) {
   std::fclose(out);
   for (int i = 0; i < greedy; ++i) {
     const auto best = static_cast<llama_token>(std::max_element(row, row + vocab) - row);
-    const float next = std::max(best > 0 ? *std::max_element(row, row + best) : -1e30f,
-                                best + 1 < vocab ? *std::max_element(row + best + 1, row + vocab)
-                                                 : -1e30f);
+    const float next =
+        std::max(best > 0 ? *std::max_element(row, row + best) : -1e30f,
+                 best + 1 < vocab ? *std::max_element(row + best + 1, row + vocab) : -1e30f);
     std::printf("%d %g\n", best, static_cast<double>(row[best] - next));
     row = feed(context, {best}, position++, vocab, nullptr);
   }

@@ -45,7 +45,7 @@ def is_f32(path):
 
 def ask_llama(program, backends, path, ids, arguments, folder):
     file = folder / "llama.f32"
-    printed = subprocess.run([program, backends, path, str(arguments.tokens), str(os.cpu_count()), file,
+    printed = subprocess.run([program, backends, path, str(arguments.tokens), str(arguments.threads), file,
                               *map(str, ids)], check=True, stdout=subprocess.PIPE, text=True).stdout
     pairs = [line.split() for line in printed.splitlines()]
     logits = np.memmap(file, np.float32, "r").reshape(len(ids), -1)
@@ -59,6 +59,8 @@ def main():
     parser.add_argument("--model", required=True, action="append", type=pathlib.Path)
     parser.add_argument("--limit", type=float, default=1e-3, help="mean KL per position")
     parser.add_argument("--tokens", type=int, default=64, help="greedy tokens")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(),
+                        help="of llama.cpp, which wait in loops: fewer on a busy machine [all cores]")
     parser.add_argument("--prompts", default=",".join(parity.PROMPTS))
     arguments = parser.parse_args()
     good = True

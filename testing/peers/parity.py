@@ -49,7 +49,7 @@ class Answer:
 
 def ask_gyre(program, model, text, dtype, count, folder):
     """What gyre says to one prompt."""
-    file = pathlib.Path(folder) / "gyre.npy"
+    file = pathlib.Path(folder) / f"gyre-{dtype}-{abs(hash(text))}.npy"  # kept: the answer is a map of it
 
     def run(*arguments):
         return json.loads(subprocess.run([program, *arguments, "--dtype", dtype, "--json", "-"], check=True,
@@ -86,6 +86,8 @@ def compare(ours, theirs, block=64):
 
 def same_greedy(ours, theirs, margins):
     """`64 of 64`, or where the two part and by how little the peer preferred its own token."""
+    if not theirs:
+        return True, ""
     equal = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), None)
     if equal is None:
         return len(ours) == len(theirs), f"{len(theirs)} of {len(theirs)}"

@@ -128,7 +128,8 @@ Json rows_of(const at::Tensor& logits_TV) {
   return out;
 }
 
-// NumPy's format 1.0: magic, version, length of the header, the header padded to 64 bytes, the floats.
+// NumPy's format 1.0: magic, version, length of the header, the header padded to 64 bytes, the
+// floats.
 void write_npy(const std::string& path, const at::Tensor& logits_TV) {
   const at::Tensor plain = logits_TV.to(at::kFloat).cpu().contiguous();
   std::string header = str("{'descr': '<f4', 'fortran_order': False, 'shape': (", plain.size(0),

@@ -71,8 +71,9 @@ TEST_F(CmdLogits, WritesANumpyFile) {
   float value = 0;
   std::memcpy(&value, bytes.data() + 128 + (5 * 96 + 7) * sizeof value, sizeof value);
   EXPECT_FLOAT_EQ(value, json["logits"][5][7].get<float>());
-  EXPECT_EQ(fault(folder_.string() + " --tokens 1 --npy " + (folder_ / "no/x.npy").string()),
-            "");
+  const std::string nowhere = (folder_ / "no" / "x.npy").string();
+  EXPECT_EQ(fault(folder_.string() + " --tokens 1 --npy " + nowhere),
+            nowhere + ": cannot create: No such file or directory");
 }
 
 TEST_F(CmdLogits, PrintsTheLargest) {
