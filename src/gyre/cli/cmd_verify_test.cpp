@@ -51,8 +51,7 @@ TEST(CmdVerify, NamesWhatIsWrong) {
             "verify: compares with float64 on the CPU, got --device cuda; use --device cpu");
   EXPECT_EQ(message_of("--fault window"), "no fault 'window'; see: gyre verify --list");
   EXPECT_EQ(message_of("--tokens 1"), "--tokens must be 4 to 65536, got 1");
-  EXPECT_EQ(message_of("--model x --faults"),
-            "verify: faults are put into gyre's operations, not into a model; leave out --model");
+  EXPECT_EQ(message_of("--model x --dtype half"), "--dtype must be fp32 or bf16, got 'half'");
   EXPECT_EQ(message_of("--faults --fault bias-sign"),
             "verify: --faults runs every fault over the whole battery; leave out --fault");
   EXPECT_EQ(message_of("--scheme rope --fault bias-bf16"),
