@@ -16,7 +16,7 @@ file(GLOB_RECURSE GYRE_FUZZ_SOURCES CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/position/*.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/inspect/*.cpp)
 list(FILTER GYRE_FUZZ_SOURCES EXCLUDE REGEX "_(test|bench)\\.cpp$")
-list(FILTER GYRE_FUZZ_SOURCES EXCLUDE REGEX "/tensor/(safetensors|gguf_tensor)\\.cpp$")  # with torch
+list(FILTER GYRE_FUZZ_SOURCES EXCLUDE REGEX "/tensor/(safetensors|gguf_tensor|memory_fault)\\.cpp$")  # with torch
 
 add_library(gyre_fuzz_readers STATIC ${GYRE_FUZZ_SOURCES})
 target_include_directories(gyre_fuzz_readers PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
