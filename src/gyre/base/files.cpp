@@ -112,7 +112,32 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-void write_file_atomic(const fs::path& path, std::string_view bytes) {
+namespace {
+
+// A device, a pipe or the like is written to as it stands; a name cannot be put in its place.
+bool written_in_place(const fs::path& path, std::string_view bytes) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) {
+    return false;
+  }
+  const Descriptor file(path, O_WRONLY);
+  if (file.get() < 0) {
+    fail(path, "open for writing");
+  }
+  write_all(file.get(), bytes, path);
+  return true;
+}
+
+}  // namespace
+
+void write_file_atomic(const fs::path& name, std::string_view bytes) {
+  if (written_in_place(name, bytes)) {
+    return;
+  }
+  // What a link points to is replaced, not the link.
+  std::error_code ignored;
+  const fs::path path = fs::is_symlink(name, ignored) ? fs::weakly_canonical(name) : name;
   static std::atomic<uint64_t> count{0};
   const fs::path temporary = str(path.string(), ".tmp", ::getpid(), "-", ++count);
   const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);

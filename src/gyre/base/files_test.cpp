@@ -174,5 +174,21 @@ TEST_F(Files, CacheFolderFollowsTheEnvironment) {
   EXPECT_EQ(cache_dir(), fs::path("/g"));
 }
 
+TEST_F(Files, WritingGoesIntoADeviceAndBehindALinkAndNeverInTheirPlace) {
+  write_file_atomic(folder_ / "target", "old");
+  fs::create_symlink(folder_ / "target", folder_ / "link");
+  write_file_atomic(folder_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "target"), "new");
+  write_file_atomic("/dev/null", "gone");
+  EXPECT_FALSE(fs::is_regular_file("/dev/null"));
+  try {
+    write_file_atomic("/dev/full", "more");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::File);
+  }
+}
+
 }  // namespace
 }  // namespace gyre

@@ -49,8 +49,14 @@ void check_usage(const AnalyzeVerb& verb) {
   }
 }
 
-/// Names and sizes of the model's files: tells a changed model under the same path, and whether it
-/// should be read block by block.
+/// When a file was last written, ns: other weights may have the same size.
+int64_t written_at(const std::filesystem::path& path) {
+  std::error_code missing;
+  return std::filesystem::last_write_time(path, missing).time_since_epoch().count();
+}
+
+/// Names, sizes and times of the model's files: tells a changed model under the same path, and
+/// whether it should be read block by block.
 struct ModelFiles {
   std::string identity;
   uintmax_t bytes = 0;
@@ -59,13 +65,14 @@ struct ModelFiles {
 ModelFiles files_of(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) {
     const uintmax_t bytes = std::filesystem::exists(path) ? std::filesystem::file_size(path) : 0;
-    return {str(bytes, " bytes"), bytes};
+    return {str(bytes, " bytes of ", written_at(path)), bytes};
   }
   std::vector<std::string> names;
   ModelFiles out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
     if (entry.is_regular_file()) {
-      names.push_back(str(entry.path().string(), " ", entry.file_size()));
+      names.push_back(
+          str(entry.path().string(), " ", entry.file_size(), " ", written_at(entry.path())));
       out.bytes += entry.file_size();
     }
   }

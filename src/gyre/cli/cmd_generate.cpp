@@ -9,6 +9,7 @@
 #include "gyre/base/error.h"
 #include "gyre/base/log.h"
 #include "gyre/cli/option_set.h"
+#include "gyre/cli/signals.h"
 #include "gyre/cli/verb.h"
 #include "gyre/model/generate.h"
 #include "gyre/train/any_model.h"
@@ -147,6 +148,7 @@ int run_generate(GenerateVerb& verb) {
   }
   check_usage(verb);
   apply_common(verb.common);
+  end_when_told();
   const train::AnyModel any =
       train::load_any_model(verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat,
                                          .device = at::Device(verb.common.device)});

@@ -15,6 +15,7 @@
 #include "gyre/base/files.h"
 #include "gyre/base/log.h"
 #include "gyre/base/options.h"
+#include "gyre/cli/signals.h"
 #include "gyre/cli/verb.h"
 #include "gyre/train/any_model.h"
 
@@ -158,6 +159,7 @@ void print(const Json& json) {
 int run_logits(const LogitsVerb& verb) {
   check_usage(verb);
   apply_common(verb.common);
+  end_when_told();
   const c10::NoGradGuard no_grad;
   const at::Device device(verb.common.device);
   const train::AnyModel any = train::load_any_model(

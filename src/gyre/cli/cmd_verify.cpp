@@ -8,6 +8,7 @@
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
 #include "gyre/base/progress.h"
+#include "gyre/cli/signals.h"
 #include "gyre/cli/verb.h"
 #include "gyre/report/report.h"
 #include "gyre/report/verify_page.h"
@@ -132,6 +133,7 @@ int run_verify(const VerifyVerb& verb) {
   }
   check_usage(verb);
   apply_common(verb.common);
+  end_when_told();
   const std::string plotly = verb.report.empty() ? "" : read_file(report::find_plotly());
   const auto start = std::chrono::steady_clock::now();
   verify::Verification v = verified(verb);
@@ -154,12 +156,13 @@ Action add_verify(CLI::App& app) {
   app.add_option("--scheme", verb->scheme, "check the plan of this scheme, e.g. prope:p=0.75")
       ->type_name("SPEC")
       ->group("What");
-  app.add_option(
-         "--model", verb->model,
-         "check the cache of this model with its weights: a folder with config.json, a .gguf "
-         "file or a run")
-      ->type_name("MODEL")
-      ->group("What");
+  const auto* model =
+      app.add_option(
+             "--model", verb->model,
+             "check the cache of this model with its weights: a folder with config.json, a .gguf "
+             "file or a run")
+          ->type_name("MODEL")
+          ->group("What");
   app.add_option("--dtype", verb->dtype, "with --model: fp32 | bf16 [fp32]")
       ->type_name("")
       ->group("What");
@@ -179,7 +182,14 @@ Action add_verify(CLI::App& app) {
       ->type_name("FILE")
       ->group("Output");
   app.add_flag("--force", verb->force, "overwrite the --report file")->group("Output");
-  return [verb] { return run_verify(*verb); };
+  return [verb, model] {
+    if (model->count() > 0 && verb->model.empty()) {
+      throw Error(Code::Usage,
+                  "verify: --model is empty; give a folder with config.json, a .gguf "
+                  "file or a run");
+    }
+    return run_verify(*verb);
+  };
 }
 
 }  // namespace gyre::cli

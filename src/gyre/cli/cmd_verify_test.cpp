@@ -20,6 +20,20 @@ std::string message_of(const std::string& arguments) {
   return cli::message_of(add_verify, arguments);
 }
 
+TEST(CmdVerify, AnEmptyModelIsNotTheWholeBattery) {
+  CLI::App app;
+  const Action action = add_verify(app);
+  app.parse(std::vector<std::string>{"", "--model"});  // last argument first
+  try {
+    action();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "verify: --model is empty; give a folder with config.json, a .gguf "
+                 "file or a run");
+  }
+}
+
 TEST(CmdVerify, ASchemePasses) {
   CLI::App app;
   const Action action = add_verify(app);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <map>
 
@@ -81,6 +82,9 @@ int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,
   } catch (const Error& e) {
     std::cerr << "gyre: " << e.what() << '\n';
     return exit_code(e.code());
+  } catch (const std::filesystem::filesystem_error& e) {
+    std::cerr << "gyre: " << e.path1().string() << ": " << e.code().message() << '\n';
+    return exit_code(Code::File);
   } catch (const std::bad_alloc&) {
     return out_of_memory("");
   } catch (const std::exception& e) {

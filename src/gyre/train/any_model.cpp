@@ -2,6 +2,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/log.h"
+#include "gyre/inspect/lint/rule.h"
 #include "gyre/model/load/load.h"
 #include "gyre/model/weights.h"
 #include "gyre/train/run_dir.h"
@@ -38,9 +39,20 @@ AnyModel open_run(const std::filesystem::path& path, const AnyModelOptions& opti
           [manifest = run.manifest](int64_t tokens) { return plan_at_length(manifest, tokens); }};
 }
 
+// What gyre inspect calls an error may be what the model was trained with: said, and run as read.
+void warn_of_positions(const inspect::ResolvedModel& model) {
+  for (const inspect::Finding& finding : inspect::lint(model)) {
+    if (finding.severity == inspect::Severity::Error) {
+      log(Level::Warning, model.path, ": ", finding.id, " ", finding.key, ": ", finding.message,
+          "; see: gyre inspect");
+    }
+  }
+}
+
 AnyModel open_checkpoint(const std::filesystem::path& path, const AnyModelOptions& options) {
   auto loaded =
       std::make_shared<model::LoadedModel>(model::load_model(path, {.dtype = options.dtype}));
+  warn_of_positions(loaded->resolved);
   std::shared_ptr<model::WeightSource> weights;
   if (options.streamed) {
     weights = std::make_shared<model::StreamedWeights>(loaded->weights);
