@@ -78,6 +78,12 @@ TEST(CmdBench, EachBenchmarkHasItsOwnDefaults) {
 TEST(CmdBench, NamesWhatIsWrong) {
   EXPECT_EQ(message_of("speed"),
             "bench: no benchmark 'speed'; known: train, attention, memory, length, infer");
+  EXPECT_EQ(
+      message_of("infer --no-peer"),
+      "bench infer: which model? give --model with a folder with config.json, a .gguf file or a "
+      "run");
+  EXPECT_EQ(message_of("infer --model x --device cuda"),
+            "bench infer measures the CPU; use --device cpu");
   EXPECT_EQ(message_of("train --head-dim 64,128"), "bench train takes one --head-dim, got 2");
   EXPECT_EQ(message_of("train --preset huge"), "--preset must be small or large, got 'huge'");
   EXPECT_EQ(message_of("memory --device cuda"),

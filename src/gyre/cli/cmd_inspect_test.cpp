@@ -154,6 +154,8 @@ TEST_F(CmdInspect, TextComparesTokenizers) {
 }
 
 TEST_F(CmdInspect, FaultsOfUsage) {
+  EXPECT_EQ(run_inspect("x --loss").fault,
+            "inspect: --loss goes with --text FILE, the text to run models over");
   EXPECT_EQ(run_inspect("").fault,
             "inspect: which model? give a config.json, a model folder, a .safetensors or .gguf "
             "file or a run");

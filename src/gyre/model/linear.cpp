@@ -94,7 +94,7 @@ at::Tensor linear_of_few_rows(const at::Tensor& x, const LinearLayer& layer) {
   GYRE_WORK("gyre::few_rows", 2.0 * static_cast<double>(rows.M * rows.N * rows.K),
             layer.weight.nbytes());
   parallel_for(0, rows.N, std::max<int64_t>(4, kGrain / std::max<int64_t>(rows.K, 1)),
-                   [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
+               [&](int64_t begin, int64_t end) { kernel(rows, begin, end); });
   return y;
 }
 

@@ -10,6 +10,9 @@
 namespace gyre::verify {
 namespace {
 
+// A fault that every model shows.
+constexpr const char* kShownByAll = "cache-padding-seen";
+
 using model::KvCache;
 using position::PositionPlan;
 
@@ -169,8 +172,7 @@ const std::vector<CacheFault>& cache_faults() {
        use_of<OffsetTwice>},
       {"cache-padding-gap", "positions of padded rows jump after the prompt (unsloth#3699)", false,
        kRotation, use_of<PaddingGap>},
-      {"cache-padding-seen", "padded rows attend to their padding (P39)", false, false,
-       use_of<PaddingSeen>},
+      {kShownByAll, "padded rows attend to their padding (P39)", false, false, use_of<PaddingSeen>},
       {"cache-first-hidden", "padded rows lose their first token (P39)", false, false,
        use_of<FirstTokenHidden>},
       {"cache-window-short", "a window loses its oldest key (P37, transformers#39408)", kWindow,
@@ -207,7 +209,7 @@ CacheUse faulty_cache_use(const std::string& name, const model::Transformer& mod
     if (!shows(fault, model.plan())) {
       throw Error(Code::Usage, "verify: this model cannot show the fault ", name,
                   ": no layer has a ", fault.needs_window ? "window" : "rotation", "; try ",
-                  cache_faults()[4].name);
+                  kShownByAll);
     }
     return fault.use();
   }
