@@ -11,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A module may include itself and the modules to its right.
-LAYERS = ["cli", "report", "bench", "study", "verify", "analyze", "evaluate", "train", "data", "model",
+LAYERS = ["cli", "report", "accept", "bench", "study", "verify", "analyze", "evaluate", "train", "data", "model",
           "attention", "inspect", "position", "tensor", "base"]
 SCHEME_FREE = {"attention", "model", "train", "evaluate", "study", "data"}
 MAX_LINES = 400
@@ -89,6 +89,8 @@ def misplaced_libraries(root):
                 faults.append(f"{path}:{line}: {target} is not used in gyre")
             if target.startswith("CLI/") and module != "cli":
                 faults.append(f"{path}:{line}: CLI11 is for src/gyre/cli alone")
+            if target.startswith("curl/") and not path.match("accept/http_*"):
+                faults.append(f"{path}:{line}: libcurl is for src/gyre/accept/http_* alone")
     return faults
 
 
@@ -232,6 +234,10 @@ class CanFail(unittest.TestCase):
 
     def test_cli11_outside_cli(self):
         self.expect(misplaced_libraries, "study/bad.cpp", "#include <CLI/CLI.hpp>\n", "CLI11")
+
+    def test_curl_outside_http(self):
+        self.expect(misplaced_libraries, "accept/bad.cpp", "#include <curl/curl.h>\n", "libcurl")
+        self.expect_clean("accept/http_x.cpp", "#include <curl/curl.h>\n")
 
     def test_json_in_header(self):
         self.expect(json_in_headers, "base/bad.h", "#include <nlohmann/json.hpp>\n", "nlohmann")

@@ -1,0 +1,31 @@
+// The whole run: discovery, calibration, level 1, then levels 2 and 3 where level 1 allows, curves.
+#pragma once
+
+#include <functional>
+
+#include "gyre/accept/result.h"
+#include "gyre/accept/session.h"
+
+namespace gyre::accept {
+
+/// What each part gets: the session to ask through, what is known so far, where findings go.
+struct Bench {
+  Session& session;
+  const AcceptOptions& options;
+  Acceptance& result;  // filled in order: facts, calibration, one, cells, ...
+
+  void find(std::string id, std::string says, std::vector<std::string> evidence,
+            std::map<std::string, std::string> facts = {});
+};
+
+void run_level_one(Bench& bench);    // level1/: fills facts, calibration, one, findings
+void run_retrieval(Bench& bench);    // level 2: cells, measures
+void run_composition(Bench& bench);  // level 3: cells, measures
+void run_ranking(Bench& bench);      // instead of 2 and 3 for subjects that cannot answer
+void run_curves(Bench& bench);       // after everything else
+void conclude(Acceptance& result);   // levels, verdict, says, effective lengths, cost
+
+/// Everything in order. The same session gives the same result again.
+Acceptance accept(Session& session, const AcceptOptions& options);
+
+}  // namespace gyre::accept
