@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of the fuzz targets: make_corpus.py DIR -> DIR/{config,gguf,safetensors}/*
-and a dictionary of words beside each, DIR/NAME.dict.
+"""Writes the seed corpus of the fuzz targets: make_corpus.py DIR -> DIR/TARGET/* for the targets
+config, gguf, safetensors, sse, reply, server_words, and a dictionary of words beside each, DIR/NAME.dict.
 
 Right files of many kinds and small lies about each; standard library alone. Inputs that once broke a
 reader are kept in testing/fuzz/regressions/ and copied in too.
@@ -10,6 +10,8 @@ import pathlib
 import shutil
 import struct
 import sys
+
+import client_corpus
 
 HERE = pathlib.Path(__file__).resolve().parent
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
@@ -226,9 +228,12 @@ def main():
                         "rotary_emb.inv_freq", "model.layers.0.", "q_proj.weight", "k_proj.weight",
                         "q_norm.weight"},
         "config": {word for _, value in config_files() if isinstance(value, dict)
-                   for word in key_words(value)} | {"null", "true", "NaN", "Infinity", "1e308"}}
+                   for word in key_words(value)} | {"null", "true", "NaN", "Infinity", "1e308"},
+        **{name: client_corpus.WORDS for name in ("sse", "reply", "server_words")}}
     for name, files in (("config", config_files), ("gguf", gguf_files),
-                        ("safetensors", safetensors_files)):
+                        ("safetensors", safetensors_files), ("sse", client_corpus.sse_files),
+                        ("reply", client_corpus.reply_files),
+                        ("server_words", client_corpus.server_words_files)):
         folder = out / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, value in files():
