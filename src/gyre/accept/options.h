@@ -26,6 +26,7 @@ struct AcceptOptions {
   std::string send;        // JSON object added to every request, {"options":{"num_ctx":16384}}
   double price_in = 0.0, price_out = 0.0;  // money per million tokens
   int64_t ask_above = 5000;                // requests above which a run wants --yes
+  std::string before;  // folder of an earlier run to compare with; decides no request
 
   template <class V>
   void fields(V& v) {

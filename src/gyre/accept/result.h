@@ -78,6 +78,7 @@ struct Cell {
   double gain_nats = kUnknown, gain_lo = kUnknown, gain_hi = kUnknown;  // ranking mode
   std::vector<std::string> failures;  // sids of items that were not ok
   std::string why_not_run;            // "level 1 failed at 8192", "stopped", ...
+  std::string says;                   // what else decided: "5 of 240 requests failed: no PASS"
   double accuracy_answered() const {
     return answered > 0 ? double(correct) / double(answered) : kUnknown;
   }
@@ -92,6 +93,18 @@ struct Measure {
   double value = kUnknown, lo = kUnknown, hi = kUnknown, p = kUnknown;
   std::string task;
   std::string says;
+};
+
+/// The same items of two runs, before and after a change, at the original length.
+struct Regression {
+  std::string before;  // folder or file
+  int64_t pairs = 0, both = 0, neither = 0, only_before = 0, only_after = 0;
+  double difference = kUnknown, lo = kUnknown, hi = kUnknown;  // accuracy, after minus before
+  double p = kUnknown;                                         // exact McNemar
+  double margin = 0.02;                                        // of non-inferiority
+  Status status = Status::NotRun;
+  std::string says;
+  std::vector<std::string> lost;  // sids that were right before and are not after
 };
 
 struct CurvePoint {
@@ -128,8 +141,10 @@ struct Acceptance {
   Facts facts;
   Calibration calibration;
   LevelOne one;
+  int64_t answer_tokens = 0;  // max_tokens that answers were found to need; 0 = not measured
   std::vector<Cell> cells;
   std::vector<Measure> measures;
+  std::optional<Regression> regression;
   std::vector<RankingPoint> ranking;
   std::vector<CurvePoint> curves;
   std::vector<Finding> findings;
