@@ -154,7 +154,7 @@ void composition_controls(Examiner& examiner, const CellRun& run, int64_t items)
     return;
   }
   if (run.spec.steps) {
-    measure_gaps(examiner, run, 4 * items);
+    measure_gaps(examiner, run, 3 * items);
   }
   if (run.spec.task == "join" || run.spec.task == "chain") {
     evidence_controls(examiner, run, (items + 1) / 2);
