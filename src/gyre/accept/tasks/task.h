@@ -17,11 +17,14 @@ struct Frame {
   Api api = Api::Chat;
   int64_t length = 4096;    // tokens, prompt and answer together
   int64_t max_tokens = 64;  // of the answer
-  Calibration calibration;  // bytes of filler that fit
-  uint64_t seed = 1;        // of the run
+  // From bytes of the whole prompt (all contents) to tokens: fit it with prompt_bytes(ask).
+  Calibration calibration;
+  uint64_t seed = 1;  // of the run
 
-  /// Bytes of haystack that leave room for a question of `question_bytes` and the answer.
-  int64_t haystack_bytes(int64_t question_bytes) const;
+  /// Bytes of haystack that leave room for the answer and for `other_bytes` of the prompt that are
+  /// no haystack: salt, question, how to answer. At least 0.
+  int64_t haystack_bytes(int64_t other_bytes) const;
+  int64_t predicted_tokens(int64_t prompt_bytes) const;
 };
 
 /// The control that an item is: the same item otherwise.
@@ -40,8 +43,9 @@ struct RollCall {
   int64_t stripes = 16;
   int64_t only = 0;      // ask for one checkpoint (1 to stripes); 0 = all
   int64_t salt = 0;      // another salt: another text
-  int64_t changed = -1;  // influence probe: one sentence of this stripe (0 ...) is replaced
-  int64_t turns = 1;     // spread over that many messages
+  int64_t changed = -1;  // influence probe: one sentence of this stripe (0 ...) is replaced by
+                         // another of equal bytes, before the stripe's checkpoint
+  int64_t turns = 1;     // spread over that many messages with text: system, user, user, ...
   std::string odd;       // bytes put in half-way, code after them
 };
 Item make_roll_call(const RollCall& dials, const Frame& frame);

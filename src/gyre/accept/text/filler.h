@@ -18,14 +18,15 @@ std::string filler(uint64_t seed, std::string_view stream, int64_t n_bytes);
 /// left out.
 std::string filler_sentence(Rng& rng, int64_t n_bytes);
 
-/// The first line of every prompt, so that no two prompts share a prefix: "Document 7K3-QXM-2."
+/// The first line of every prompt, so that no two prompts share a prefix: "Document 7K3Q-XM2R-5."
 std::string salt_line(uint64_t seed, std::string_view stream);
 
-/// Six symbols of 29 (no 0/O/1/I/L/U/V), grouped: "KX7-3QD". A blind guess is right once in 6e8.
+/// Six symbols of 29 (no 0/O/1/I/L/U/V) with a digit and a letter among them, grouped: "KX7-3QD". A
+/// blind guess is right once in 5e8.
 std::string make_code(Rng& rng);
 inline constexpr std::string_view kCodeSymbols = "23456789ABCDEFGHJKMNPQRSTWXYZ";
-/// Every code in a text, canonical form, in order; tolerates lower case and a missing or other
-/// dash.
+/// Every code in a text, canonical form, in order, repeats too; tolerates lower case and a missing
+/// or other dash.
 std::vector<std::string> codes_in(std::string_view text);
 
 /// A sentence to be placed; the haystack tells where it came to stand.
@@ -41,6 +42,8 @@ struct Haystack {
 
 /// Filler with sentences put in at sentence ends. Same seed and same lengths of inserts: the same
 /// filler at the same places, whatever the sentences say.
+///
+/// throws  Error(Usage) when the sentences and the shortest filler do not fit into n_bytes
 Haystack make_haystack(uint64_t seed, int64_t n_bytes, const std::vector<Insert>& inserts);
 
 }  // namespace gyre::accept
