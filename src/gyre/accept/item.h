@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct Distractor {
 
 /// How an answer is judged, see scoring.h.
 enum class AnswerForm { Codes, Numbered, Digit, Word, Agreement, Ranking, Free };
+const char* name_of(AnswerForm form);  // "codes", "numbered", ...
+std::optional<AnswerForm> form_of(const std::string& name);
 
 struct Item {
   int64_t level = 1;
@@ -63,14 +66,16 @@ enum class Verdict {
   Error,  // a fault; Reply::fault says which
 };
 const char* name_of(Verdict verdict);  // "ok", "distractor", "wrong_code", ...
+std::optional<Verdict> verdict_of(const std::string& name);
 
 struct Sample {
   Item item;
   Reply reply;
   Verdict verdict = Verdict::Error;
-  std::string found;      // what was read out of the answer
-  int64_t attempt = 1;    // attempts that this took
-  int64_t in_flight = 1;  // requests at once, this one counted, when it was sent
+  std::string found;       // what was read out of the answer
+  std::string prompt_sha;  // of prompt_text(), as the record keeps it; "" = never recorded
+  int64_t attempt = 1;     // attempts that this took
+  int64_t in_flight = 1;   // requests at once, this one counted, when it was sent
 
   bool ok() const { return verdict == Verdict::Ok; }
 };
@@ -78,6 +83,10 @@ struct Sample {
 /// Hash of everything that makes the request (never time or attempt): level, task, arm, length,
 /// occasion, index, dials, the ask itself, the subject's name, the generator's version.
 std::string identity(const Item& item, const std::string& subject);
+
+/// The text of a prompt: its contents, for chats with a line before each that names the role. What
+/// prompts/<sid>.txt.gz holds.
+std::string prompt_text(const Ask& ask);
 
 /// Raised whenever prompts made from the same dials change; part of every identity.
 inline constexpr int64_t kGeneratorVersion = 1;

@@ -16,15 +16,19 @@
 
 namespace gyre::accept {
 
-/// Reads and writes one line of samples.jsonl, schema gyre.accept_sample/1. The prompt itself is
-/// not in it, only its hash. throws Error(Format) on a line that is none.
-std::string to_line(const Sample& sample, const std::string& run);
+/// Writes one line of samples.jsonl, schema gyre.accept_sample/1. The prompt itself is not in it,
+/// only its hash. `final`: the item will not be asked again.
+std::string to_line(const Sample& sample, const std::string& run, bool final);
+/// Reads it back. The item's messages have roles, and no contents. throws Error(Format) on a line
+/// that is none.
 Sample sample_of(const std::string& line);
 
 class Record {
  public:
-  /// In memory only: nothing is kept (tests, accept plan).
+  /// In memory only: nothing is kept (tests, accept show).
   Record();
+  /// Reads a folder, changes nothing in it and takes no lock. Error(File) when it holds no run.
+  static std::unique_ptr<Record> read_only(const std::filesystem::path& dir);
   /// Opens or begins the folder. `settings` decide the run: flag -> value.
   ///
   /// throws  Error(Usage) naming the first setting that differs from the folder's; when the folder
@@ -39,19 +43,24 @@ class Record {
   std::optional<Sample> find(const std::string& sid) const;
   int64_t attempts(const std::string& sid) const;
   /// Appends an attempt; `final` = it will not be asked again. Writes the prompt when it is final
-  /// and not ok. Safe from several threads.
+  /// and not ok. Safe from several threads, as are all others.
   void add(const Sample& sample, bool final);
   /// All final samples in the order of their lines.
   std::vector<Sample> samples() const;
   const std::string& run() const;  // hash of the settings
+  const std::map<std::string, std::string>& settings() const;
 
  private:
   struct State;
+  explicit Record(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
-/// The text of a prompt as it was sent: role lines and contents; what prompts/<sid>.txt.gz holds.
-std::string prompt_text(const Ask& ask);
+/// prompts/<sid>.txt.gz: the prompt of an item that did not end ok; see prompt_text().
+///
+/// throws  Error(File) when it is not there, Error(Format) when it is damaged
 std::string read_prompt(const std::filesystem::path& dir, const std::string& sid);
+void write_prompt(const std::filesystem::path& dir, const std::string& sid,
+                  const std::string& text);
 
 }  // namespace gyre::accept

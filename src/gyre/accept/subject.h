@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "gyre/base/error.h"
+
 namespace gyre::accept {
+
+/// Ctrl-C ended a run: what was answered is on record, the same command goes on.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
 
 enum class Api { Chat, Completions };
 const char* name_of(Api api);  // "chat", "completions"
@@ -74,9 +82,10 @@ struct Reply {
   std::vector<std::optional<double>> prompt_logprobs;  // per prompt token; empty = not echoed
   std::vector<std::optional<double>> candidates;       // as Ask::candidates; empty = not told
   double candidate_bound = 0.0;  // no candidate that is not told is likelier than this, nats
+  // Since the request began; first_token_ms = 0 where the answer came whole.
   double connect_ms = 0, first_byte_ms = 0, first_token_ms = 0, total_ms = 0;
   int64_t chunks = 0;                // pieces of text that came apart in time
-  bool burst = false;                // all text came at once
+  bool burst = false;                // all text came at once: no rate can be told
   int64_t bytes = 0;                 // read from the wire
   double retry_after_s = -1;         // -1 = the server did not say
   std::optional<double> memory_mib;  // of the process or server, where it is told
