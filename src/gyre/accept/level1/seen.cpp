@@ -27,7 +27,9 @@ int64_t hamming(const std::string& a, const std::string& b) {
 Outcome outcome_of_fault(const Reply& reply) {
   switch (reply.fault) {
     case Fault::Overflow:
-      return Outcome::Refused;
+      return reply.http >= 500 ? Outcome::Failed : Outcome::Refused;
+    case Fault::Client:
+      return reply.http == 413 || reply.http == 422 ? Outcome::Refused : Outcome::Failed;
     case Fault::RateLimit:
       return Outcome::Rate;
     default:
@@ -77,11 +79,12 @@ int64_t Seen::right() const { return std::count(stripes.begin(), stripes.end(), 
 int64_t Seen::tokens() const { return counted_otherwise() ? predicted : reported.value_or(predicted); }
 
 bool Seen::counted_less() const {
-  return reported && *reported > 0 && *reported < predicted - Calibration::tolerance(predicted);
+  return counted_otherwise() && *reported > 0 && *reported < predicted;
 }
 
 bool Seen::counted_otherwise() const {
-  return reported && std::abs(*reported - predicted) > Calibration::tolerance(predicted);
+  return calibrated && reported &&
+         std::abs(*reported - predicted) > Calibration::tolerance(predicted);
 }
 
 std::string without_thoughts(const std::string& text, bool* found) {
@@ -107,10 +110,11 @@ std::string without_thoughts(const std::string& text, bool* found) {
   return text;
 }
 
-Seen see(const Sample& sample, int64_t predicted) {
+Seen see(const Sample& sample, const Calibration& calibration) {
   Seen seen;
   seen.sample = sample;
-  seen.predicted = predicted;
+  seen.predicted = calibration.tokens_for(prompt_bytes(sample.item.ask));
+  seen.calibrated = calibration.source != "guess";
   const Reply& reply = sample.reply;
   seen.reported = reply.prompt_tokens;
   if (!reply.answered()) {
