@@ -25,7 +25,9 @@ void run_ranking(Bench& bench);      // instead of 2 and 3 for subjects that can
 void run_curves(Bench& bench);       // after everything else
 void conclude(Acceptance& result);   // levels, verdict, says, effective lengths, cost
 
-/// Everything in order. The same session gives the same result again.
-Acceptance accept(Session& session, const AcceptOptions& options);
+/// Everything in order. The same record gives the same result again.
+///
+/// record   what the session writes to: failures and cost are counted there
+Acceptance accept(Session& session, const Record& record, const AcceptOptions& options);
 
 }  // namespace gyre::accept
