@@ -120,6 +120,8 @@ class Subject {
   virtual bool can(Api api) const = 0;
   /// The server's own count of a text, where it has an endpoint for it.
   virtual std::optional<int64_t> count_tokens(const std::string& text) = 0;
+  /// The text that the server's chat template makes of messages, where it tells.
+  virtual std::optional<std::string> render(const std::vector<Message>&) { return std::nullopt; }
 };
 
 }  // namespace gyre::accept
