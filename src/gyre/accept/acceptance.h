@@ -23,7 +23,10 @@ void run_retrieval(Bench& bench);    // level 2: cells, measures
 void run_composition(Bench& bench);  // level 3: cells, measures
 void run_ranking(Bench& bench);      // instead of 2 and 3 for subjects that cannot answer
 void run_curves(Bench& bench);       // after everything else
-void conclude(Acceptance& result);   // levels, verdict, says, effective lengths, cost
+/// Levels, verdict, says, effective lengths, money; from what the other parts filled in.
+void conclude(Acceptance& result);
+/// Sums over the final samples of a run; money is left to conclude().
+Cost cost_of(const std::vector<Sample>& samples);
 
 /// Everything in order. The same record gives the same result again.
 ///
