@@ -12,6 +12,7 @@ namespace gyre::accept {
 namespace {
 
 constexpr int kOtherTexts = 2;  // tried before a length counts as failing
+constexpr int64_t kAlternatives = 5;  // likeliest tokens beside each of an answer
 
 void note(Probe& probe, const Seen& seen) {
   for (auto& sid : sids({seen})) {
@@ -191,13 +192,29 @@ std::optional<Seen> other_text(Prober& prober, Probe& probe, Outcome outcome) {
   return std::nullopt;
 }
 
+/// The roll call, with the log-probabilities of its answer where the server has them: they are
+/// compared when the same bytes are asked again.
+Seen ask_with_logprobs(Prober& prober, int64_t length, Api api) {
+  RollCall dials;
+  dials.salt = prober.fresh_salt();
+  Item item = prober.roll_call(dials, length, api);
+  const bool short_answer = prober.answer_per_code > 0;
+  item.ask.top_logprobs = short_answer ? std::min(kAlternatives, prober.most_logprobs) : 0;
+  Seen seen = prober.ask(item);
+  if (seen.reply().fault == Fault::Client && item.ask.top_logprobs > 0) {
+    prober.most_logprobs = 0;
+    item.ask.top_logprobs = 0;
+    seen = prober.ask(std::move(item));
+  }
+  return seen;
+}
+
 }  // namespace
 
 Probe probe(Prober& prober, Ladder& ladder, int64_t length, Api api) {
-  RollCall dials;
-  dials.salt = prober.fresh_salt();
-  Seen seen = prober.ask(dials, length, api);
+  Seen seen = ask_with_logprobs(prober, length, api);
   Probe probe = begin(seen, length, api);
+  probe.says = seen.reply().fault_text;
   if (seen.outcome == Outcome::Failed) {
     failed(probe, seen);
   }

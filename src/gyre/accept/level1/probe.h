@@ -38,7 +38,8 @@ struct Probe {
   std::vector<int> stripes;          // 1 came back in any of the tries
   std::vector<int> read;             // by influence: 1 read, 0 not, -1 not known
   bool counted_less = false;         // usage says that a part is gone
-  bool planned = false;              // a length that was asked for
+  int64_t rung = 0;                  // the planned length that it belongs to; 0 = none
+  bool planned = false;              // that length itself, through the first endpoint
   bool aligned = false;              // made so that 128 divides its tokens
   // Where the edge of the loss lies, tokens: from the end for a lost head, else from the start.
   int64_t edge_lo = 0, edge_hi = 0;

@@ -39,8 +39,8 @@ void measure_window(Prober& prober, Ladder& ladder);
 // At a length that is kept whole.
 void test_repeat(Prober& prober, Ladder& ladder);
 void test_together(Prober& prober, Ladder& ladder);
-void test_bytes(Prober& prober);
-void test_turns(Prober& prober);
+void test_bytes(Prober& prober, int64_t length);
+void test_turns(Prober& prober, int64_t length);
 void test_endpoints(Prober& prober);
 void test_shift(Prober& prober, const Ladder& ladder);
 void test_overflow(Prober& prober, Ladder& ladder);
