@@ -85,6 +85,15 @@ TEST_F(LoadGguf, FaultsAreNamed) {
             "--allow-requantize FILE OUT Q8_0");
 }
 
+TEST_F(LoadGguf, ATypeWithoutANameIsNamedByItsNumber) {
+  TinyGguf gguf = tiny_gguf("llama");
+  std::erase_if(gguf.tensors, [](const auto& t) { return t.first == "blk.1.ffn_norm.weight"; });
+  gguf.builder.tensor("blk.1.ffn_norm.weight", {48}, 99, std::string(48, 'x'));
+  EXPECT_TRUE(
+      fault(gguf).starts_with("DIR/m.gguf: tensor blk.1.ffn_norm.weight has type 99, expected F32"))
+      << fault(gguf);
+}
+
 TEST_F(LoadGguf, AnUnknownArchitectureIsToldTheKnownOnes) {
   EXPECT_EQ(
       fault(TinyGguf(tiny_case("llama"), "mpt")),
