@@ -65,7 +65,7 @@ class TinyGguf {
   at::Tensor converted(const std::string& name, const at::Tensor& value) const {
     const bool q = name.find(".q_proj.") != std::string::npos;
     const bool k = name.find(".k_proj.") != std::string::npos;
-    if (architecture_ == "llama" && (q || k)) {
+    if ((architecture_ == "llama" || architecture_ == "smollm3") && (q || k)) {
       return permuted(value,
                       config_.at(q ? "num_attention_heads" : "num_key_value_heads").get<int64_t>());
     }
