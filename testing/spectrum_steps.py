@@ -119,6 +119,7 @@ def main():
     parser.add_argument("--corpus", required=True, type=pathlib.Path, help="folder of .txt files")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="folder for everything")
     parser.add_argument("--rows", type=int, default=24, help="rows of text for a gradient")
+    parser.add_argument("--steps", help="checkpoints to analyse, as 100,200 [all]")
     arguments = parser.parse_args()
     out = arguments.out
     train(arguments.gyre, out)
@@ -127,7 +128,8 @@ def main():
     for each in (out / "run/frequencies.jsonl").read_text().splitlines():
         alpha[json.loads(each)["step"]] = json.loads(each)["alpha"]
     print(" step | next, all pairs  | next, clear      | rank correlation | before, all      | before, clear")
-    for step in range(EVERY, TOKENS // (BATCH * LENGTH), EVERY):
+    steps = range(EVERY, TOKENS // (BATCH * LENGTH), EVERY)
+    for step in map(int, arguments.steps.split(",")) if arguments.steps else steps:
         if (out / "checkpoints" / str(step)).exists():
             print(line(alpha, step, gradients(arguments.gyre, out, str(step), arguments.rows)), flush=True)
 

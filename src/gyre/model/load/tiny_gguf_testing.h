@@ -135,6 +135,8 @@ inline TinyGguf tiny_gguf(const std::string& name) {
       divisors.push_back(static_cast<float>(each));
     }
     out.builder.floats("rope_freqs.weight", divisors);
+  } else if (name == "smollm3_by_rule") {
+    out.real("rope.freq_base", 50000.0);
   } else if (name == "phi3_by_length") {
     const Json& rope = tiny.at("config").at("rope_parameters");
     out.builder.u32("phi3.rope.dimension_count", 12);
