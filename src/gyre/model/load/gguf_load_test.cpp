@@ -23,7 +23,7 @@ class LoadGguf : public LoadTest {
 
 TEST_F(LoadGguf, GivesTheParametersOfTheFolderItWasConvertedFrom) {
   for (const char* name : {"llama", "llama_biases", "llama_attention_biases", "llama_bands",
-                           "qwen2", "qwen3", "gemma", "phi3_by_length"}) {
+                           "qwen2", "qwen3", "gemma", "phi3_by_length", "smollm3_by_rule"}) {
     SCOPED_TRACE(name);
     const Json tiny = tiny_case(name);
     write_checkpoint(folder_, tiny.at("config"), tiny_tensors(tiny));
