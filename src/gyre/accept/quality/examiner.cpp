@@ -30,7 +30,7 @@ std::string fault_words(const Reply& reply) {
 
 Outcome outcome_of(const Sample& sample, const Slot& slot) {
   Outcome out{slot, sample.item.sid, sample.verdict, sample.found, {}, {}, {}, {}};
-  out.codes = codes_in(sample.reply.text);
+  out.codes = codes_in(sample.found);
   out.dials = sample.item.dials;
   out.gold = sample.item.gold;
   if (sample.verdict == Verdict::Error) {
@@ -63,6 +63,7 @@ Examiner::Examiner(Bench& bench)
 /// Without level 1: two plain needles, one three times as long as the other.
 void Examiner::calibrate() {
   std::vector<Item> items;
+  std::vector<int64_t> bytes;
   for (const int64_t length :
        {bench_.options.original_length, 3 * bench_.options.original_length}) {
     Needle dials;
@@ -70,13 +71,14 @@ void Examiner::calibrate() {
     items.push_back(make_needle(dials, frame(length)));
     items.back().task = "calibration";
     items.back().level = 1;
+    bytes.push_back(prompt_bytes(items.back().ask));
   }
   const auto samples = bench_.session.ask_all(std::move(items));
   const auto& a = samples[0];
   const auto& b = samples[1];
   if (a.reply.prompt_tokens && b.reply.prompt_tokens) {
-    bench_.result.calibration = fit_calibration(prompt_bytes(a.item.ask), *a.reply.prompt_tokens,
-                                                prompt_bytes(b.item.ask), *b.reply.prompt_tokens);
+    bench_.result.calibration =
+        fit_calibration(bytes[0], *a.reply.prompt_tokens, bytes[1], *b.reply.prompt_tokens);
     bench_.result.calibration.evidence = {a.item.sid, b.item.sid};
   }
 }

@@ -18,7 +18,7 @@ struct Outcome {
   std::string sid;
   Verdict verdict = Verdict::Error;
   std::string found;
-  std::vector<std::string> codes;            // all that stand in the answer
+  std::vector<std::string> codes;            // that were read out of the answer
   std::map<std::string, std::string> dials;  // of the item
   std::vector<std::string> gold;
   std::string fault;  // "connect: connection refused"
