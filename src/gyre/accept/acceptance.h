@@ -28,7 +28,9 @@ void conclude(Acceptance& result);
 /// Sums over the final samples of a run; money is left to conclude().
 Cost cost_of(const std::vector<Sample>& samples);
 
-/// Everything in order. The same session gives the same result again.
-Acceptance accept(Session& session, const AcceptOptions& options);
+/// Everything in order. The same record gives the same result again.
+///
+/// record   what the session writes to: failures and cost are counted there
+Acceptance accept(Session& session, const Record& record, const AcceptOptions& options);
 
 }  // namespace gyre::accept

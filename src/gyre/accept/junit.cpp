@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "gyre/accept/result.h"
-#include "gyre/accept/words.h"
+#include "gyre/accept/result_words.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {

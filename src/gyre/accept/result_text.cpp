@@ -4,7 +4,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "gyre/accept/words.h"
+#include "gyre/accept/result_words.h"
 #include "gyre/base/error.h"
 #include "gyre/base/progress.h"
 

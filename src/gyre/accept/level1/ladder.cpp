@@ -26,8 +26,7 @@ void refine(Prober& prober, const Probe& probe) {
     return;
   }
   const auto bytes = [](const Seen& seen) { return prompt_bytes(seen.sample.item.ask); };
-  Calibration finer =
-      fit_calibration(bytes(small), *small.reported, bytes(now), *now.reported);
+  Calibration finer = fit_calibration(bytes(small), *small.reported, bytes(now), *now.reported);
   if (finer.source == "usage") {
     finer.evidence = prober.calibration.evidence;
     finer.evidence.push_back(now.sid());
@@ -36,21 +35,25 @@ void refine(Prober& prober, const Probe& probe) {
   }
 }
 
-const Probe& add(Ladder& ladder, Probe probe) {
-  ladder.probes.push_back(std::move(probe));
-  return ladder.probes.back();
+/// One size around a planned length.
+void add(Prober& prober, Ladder& ladder, int64_t rung, int64_t length, Api api) {
+  Probe made = probe(prober, ladder, length, api);
+  made.rung = rung;
+  ladder.probes.push_back(std::move(made));
 }
 
 void one_length(Prober& prober, Ladder& ladder, int64_t length) {
   Probe first = probe(prober, ladder, length, prober.main);
   first.planned = true;
+  first.rung = length;
   refine(prober, first);
-  const Loss loss = add(ladder, std::move(first)).loss;
+  const Loss loss = first.loss;
+  ladder.probes.push_back(std::move(first));
   switch (loss) {
     case Loss::None:
-      add(ladder, probe(prober, ladder, length - kLess, prober.main));
+      add(prober, ladder, length, length - kLess, prober.main);
       if (prober.able || !prober.other) {
-        add(ladder, probe(prober, ladder, length + kMore, prober.other.value_or(prober.main)));
+        add(prober, ladder, length, length + kMore, prober.other.value_or(prober.main));
       }
       return;
     case Loss::Failed:
@@ -64,9 +67,9 @@ void one_length(Prober& prober, Ladder& ladder, int64_t length) {
     default:
       break;
   }
-  add(ladder, probe(prober, ladder, length - kLess, prober.main));
+  add(prober, ladder, length, length - kLess, prober.main);
   if (prober.other) {
-    add(ladder, probe(prober, ladder, length, *prober.other));
+    add(prober, ladder, length, length, *prober.other);
   }
 }
 

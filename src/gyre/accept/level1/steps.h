@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "gyre/accept/level1/prober.h"
 #include "gyre/accept/level1/probe.h"
+#include "gyre/accept/level1/prober.h"
 
 namespace gyre::accept {
 
 /// What all prompt sizes showed together.
 struct Ladder {
-  std::vector<Probe> probes;   // in the order of asking
-  Window window;               // measured
-  std::optional<int64_t> told;  // window by the server's own words
+  std::vector<Probe> probes;           // in the order of asking
+  Window window;                       // measured
+  std::optional<int64_t> told;         // window by the server's own words
   int64_t asked_again = 0, flips = 0;  // equal requests, and how many changed their codes
   std::vector<std::string> flip_evidence;
 
@@ -39,8 +39,8 @@ void measure_window(Prober& prober, Ladder& ladder);
 // At a length that is kept whole.
 void test_repeat(Prober& prober, Ladder& ladder);
 void test_together(Prober& prober, Ladder& ladder);
-void test_bytes(Prober& prober);
-void test_turns(Prober& prober);
+void test_bytes(Prober& prober, int64_t length);
+void test_turns(Prober& prober, int64_t length);
 void test_endpoints(Prober& prober);
 void test_shift(Prober& prober, const Ladder& ladder);
 void test_overflow(Prober& prober, Ladder& ladder);

@@ -1,4 +1,4 @@
-#include "gyre/accept/words.h"
+#include "gyre/accept/result_words.h"
 
 #include <algorithm>
 #include <cmath>
