@@ -215,6 +215,10 @@ Status verdict_of(const Acceptance& result) {
       out = worse(out, level.status == Status::NotRun ? Status::Undecided : level.status);
     }
   }
+  if (result.regression) {  // asked for: without an answer the run is open
+    out = worse(out, result.regression->status == Status::NotRun ? Status::Undecided
+                                                                 : result.regression->status);
+  }
   return any ? out : Status::NotRun;
 }
 
@@ -272,7 +276,7 @@ std::string line_of_limits(const Acceptance& result) {
   } else if (needs > 0) {
     add(str("needs about ", needs, " more items per bucket"));
   }
-  if (result.regression && result.regression->pairs > 0) {
+  if (result.regression) {
     add("before/after: " + result.regression->says);
   }
   return text.empty() ? "nothing else to say" : text;

@@ -19,9 +19,10 @@ namespace gyre::accept {
 Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sample>& after,
                         double margin = 0.02);
 
-/// The folder of an earlier run against the samples of this one.
+/// The folder of an earlier run against the samples of this one. Without a common item its status
+/// is NotRun and `says` tells why.
 ///
-/// throws  Error(File) when the folder holds no run, Error(Usage) when no item is in both
+/// throws  Error(File) when the folder holds no run
 Regression compare_with(const std::filesystem::path& before, const std::vector<Sample>& after);
 
 /// In process: nats per token of the same texts before and after; mean difference with a paired

@@ -60,21 +60,24 @@ TEST(Regression, OnlyTheShortArmCounts) {
   EXPECT_EQ(compare_runs(before, run_of(10, "b", {})).pairs, 9);
 }
 
-TEST(Regression, RunsWithoutACommonItemAreRefused) {
+TEST(Regression, RunsWithoutACommonItemSaySo) {
+  const auto out = compare_runs({testing::a_sample(0)}, run_of(3, "b", {}));  // of the main arm
+  EXPECT_EQ(out.status, Status::NotRun);
+  EXPECT_EQ(out.says,
+            "no item of the original length is in both runs; both need the same "
+            "--original-length, --seed and levels 2 or 3");
+}
+
+TEST(Regression, AFolderWithoutARunIsRefused) {
   const testing::TempFolder folder;
-  {
-    Record record(folder / "run", {{"seed", "1"}}, false);
-    record.add(testing::a_sample(0), true);  // of the main arm
-  }
   try {
-    compare_with(folder / "run", run_of(3, "b", {}));
+    compare_with(folder / "none", {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::Usage);
+    EXPECT_EQ(error.code(), Code::File);
     EXPECT_EQ(std::string(error.what()),
-              "accept: --before " + (folder / "run").string() +
-                  ": no item of its original length is in this run; both need the same "
-                  "--original-length, --seed and --levels");
+              (folder / "none").string() +
+                  " holds no acceptance run; give the folder that gyre accept --out wrote");
   }
 }
 

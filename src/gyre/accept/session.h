@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,15 @@ namespace gyre::accept {
 
 struct SessionOptions {
   int64_t concurrency = 1;     // requests in flight at most
-  int64_t attempts = 3;        // of one item with transient faults
+  int64_t attempts = 3;        // of one item with transient faults, over all runs together
   double longest_wait_s = 60;  // a Retry-After above it is not waited for: the fault is final
-  uint64_t seed = 1;           // of the jitter of waits
+  double first_wait_s = 0.5;   // before the second attempt; doubles, times 0.5 to 1.5 by chance
+  uint64_t seed = 1;           // of that chance
 };
+
+/// Attempts that a fault is worth. A prompt that timed out costs the server all its work again, so
+/// it is not asked twice; what the server broke off is asked once more.
+int64_t attempts_for(Fault fault, const SessionOptions& options);
 
 class Session {
  public:
@@ -30,7 +36,7 @@ class Session {
   Session(Subject& subject, Record& record, const SessionOptions& options,
           std::function<void(const Sample&)> on_sample = {});
 
-  /// One item, alone.
+  /// One item, alone. Like the others, throws Interrupted after Ctrl-C: what was answered is kept.
   Sample ask(Item item);
   /// Several items, options.concurrency at a time; samples in the order of the items.
   std::vector<Sample> ask_all(std::vector<Item> items);
@@ -43,13 +49,19 @@ class Session {
   bool replayed() const;     // nothing was sent yet: all came from the record
 
  private:
+  Sample ask_one(Item item);
+  Sample ask_fresh(const Item& item);
+  Sample attempt(const Item& item, int64_t in_flight);
+  std::optional<Sample> recorded(const Item& item) const;
+  double wait_after(const Sample& sample, double waited_s) const;
+  void keep(const Sample& sample, bool final);
+
   Subject& subject_;
   Record& record_;
   SessionOptions options_;
   std::function<void(const Sample&)> on_sample_;
   mutable std::mutex lock_;
-  int64_t requests_ = 0;
-  Sample ask_at(Item item, int64_t in_flight, int64_t attempts);
+  int64_t requests_ = 0, in_flight_ = 0;
 };
 
 }  // namespace gyre::accept

@@ -31,9 +31,10 @@ struct Ask {
   Api api = Api::Chat;
   std::vector<Message> messages;  // completions: one message, whose content is the prompt
   int64_t max_tokens = 16;
-  int64_t top_logprobs = 0;             // likeliest tokens wanted beside each new token; 0 = none
-  bool echo = false;                    // completions: log-probabilities of the prompt's own tokens
-  std::vector<std::string> candidates;  // texts whose first token's log-probability is wanted
+  int64_t top_logprobs = 0;  // likeliest tokens wanted beside each new token; 0 = none
+  bool echo = false;         // completions: log-probabilities of the prompt's own tokens
+  /// Continuations to be scored: in process by all their tokens, over HTTP by the first one.
+  std::vector<std::string> candidates;
 };
 
 /// Bytes of all contents.

@@ -11,7 +11,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr int kOtherTexts = 2;  // tried before a length counts as failing
+constexpr int kOtherTexts = 2;        // tried before a length counts as failing
 constexpr int64_t kAlternatives = 5;  // likeliest tokens beside each of an answer
 
 void note(Probe& probe, const Seen& seen) {
@@ -41,8 +41,8 @@ Probe begin(const Seen& seen, int64_t length, Api api) {
 void failed(Probe& probe, const Seen& seen) {
   ++probe.errors;
   const Reply& reply = seen.reply();
-  probe.closed = probe.closed || (reply.http == 0 && (reply.fault == Fault::Connect ||
-                                                      reply.fault == Fault::Cut));
+  probe.closed = probe.closed ||
+                 (reply.http == 0 && (reply.fault == Fault::Connect || reply.fault == Fault::Cut));
   probe.server_error = probe.server_error || reply.http >= 500;
   probe.hung = probe.hung || reply.fault == Fault::FirstByte || reply.fault == Fault::Deadline;
 }
@@ -86,7 +86,9 @@ void use_influence(Prober& prober, Probe& probe) {
       influence(prober, probe.length, probe.api, stripes_to_probe(probe.gap, n));
   for (const auto& [stripe, moved] : found.moved) {
     const Reading reading = found.of(stripe);
-    probe.read[size_t(stripe)] = reading == Reading::Read ? 1 : reading == Reading::NotRead ? 0 : -1;
+    probe.read[size_t(stripe)] = reading == Reading::Read      ? 1
+                                 : reading == Reading::NotRead ? 0
+                                                               : -1;
   }
   probe.evidence.insert(probe.evidence.end(), found.evidence.begin(), found.evidence.end());
 }
@@ -106,10 +108,10 @@ int missing_were_read(const Probe& probe) {
 void gap_by_reading(Probe& probe) {
   const auto n = int64_t(probe.stripes_n);
   const auto lost = [&](int64_t i) { return probe.read[size_t(i)] == 0; };
-  probe.gap = lost(0)         ? Gap{Shape::Head, 0, lost(n - 1) ? n - 1 : n / 2}
-              : lost(n - 1)   ? Gap{Shape::Tail, lost(n / 2) ? n / 2 : n - 1, n - 1}
-              : lost(n / 2)   ? Gap{Shape::Middle, n / 2, n / 2}
-                              : Gap{Shape::Head, 0, 0};
+  probe.gap = lost(0)       ? Gap{Shape::Head, 0, lost(n - 1) ? n - 1 : n / 2}
+              : lost(n - 1) ? Gap{Shape::Tail, lost(n / 2) ? n / 2 : n - 1, n - 1}
+              : lost(n / 2) ? Gap{Shape::Middle, n / 2, n / 2}
+                            : Gap{Shape::Head, 0, 0};
 }
 
 bool one_side(const Gap& gap) {

@@ -62,12 +62,12 @@ void test_bytes(Prober& prober, int64_t length) {
   if (names.empty()) {
     return;  // that one text was unlucky
   }
-  prober.bench.find("BYTE_UNSAFE",
-                    str("what stands after ", names, " does not come back: ", first.wrong(), " of ",
-                        first.stripes.size(), " codes lost in a prompt of ", first.predicted,
-                        " tokens",
-                        first.reported ? str(", counted as ", *first.reported) : std::string()),
-                    sids(shown), {{"bytes", names}});
+  prober.bench.find(
+      "BYTE_UNSAFE",
+      str("what stands after ", names, " does not come back: ", first.wrong(), " of ",
+          first.stripes.size(), " codes lost in a prompt of ", first.predicted, " tokens",
+          first.reported ? str(", counted as ", *first.reported) : std::string()),
+      sids(shown), {{"bytes", names}});
 }
 
 }  // namespace gyre::accept

@@ -53,12 +53,11 @@ void measure_answer(Prober& prober, const std::vector<Seen>& pair) {
     prober.bench.result.answer_tokens = prober.answer_tokens;
     const Seen& first = prober.all.front();
     if (pair.front().reply().answered() && pair.front().outcome != Outcome::Empty) {
-      prober.bench.find("BUDGET_CUT",
-                        str("an answer of ", first.stripes.size(), " codes ended empty or cut at ",
-                            first.sample.item.ask.max_tokens, " tokens; ", prober.answer_tokens,
-                            " were enough"),
-                        sids(prober.all),
-                        {{"max_tokens", str(prober.answer_tokens)}, {"verdict", "cut"}});
+      prober.bench.find(
+          "BUDGET_CUT",
+          str("an answer of ", first.stripes.size(), " codes ended empty or cut at ",
+              first.sample.item.ask.max_tokens, " tokens; ", prober.answer_tokens, " were enough"),
+          sids(prober.all), {{"max_tokens", str(prober.answer_tokens)}, {"verdict", "cut"}});
     }
     return;
   }
@@ -121,9 +120,10 @@ bool calibrate(Prober& prober) {
 bool answers(Prober& prober) {
   RollCall dials;
   dials.salt = prober.fresh_salt();
-  return prober.ask(dials, std::min<int64_t>(prober.options().original_length,
-                                             prober.options().lengths.front()),
-                    prober.main)
+  return prober
+      .ask(dials,
+           std::min<int64_t>(prober.options().original_length, prober.options().lengths.front()),
+           prober.main)
       .reply()
       .answered();
 }

@@ -57,7 +57,8 @@ std::string endpoint_of(const std::vector<Probe>& lost, const std::vector<Probe>
 bool one_edge(const std::vector<Probe>& probes) {
   int64_t low = 0, high = 1LL << 60;
   for (const Probe& probe : probes) {
-    const int64_t slack = probe.tokens / int64_t(probe.stripes_n);  // one stripe of a doubtful answer
+    const int64_t slack =
+        probe.tokens / int64_t(probe.stripes_n);  // one stripe of a doubtful answer
     low = std::max(low, probe.edge_lo - slack);
     high = std::min(high, probe.edge_hi + slack);
   }
@@ -152,8 +153,8 @@ bool Diagnosis::halved(const std::vector<Probe>& lost) {
   }
   find("WINDOW_HALVED",
        str("prompts up to about ", *case_.window.fits, " tokens are kept; of longer ones only ",
-           *stay.tokens, " tokens stay (", stay.by_usage ? "usage" : "by the stripes that came back",
-           ")"),
+           *stay.tokens, " tokens stay (",
+           stay.by_usage ? "usage" : "by the stripes that came back", ")"),
        lost,
        {{"fits", str(*case_.window.fits)},
         {"after_overflow", str(*stay.tokens)},
@@ -186,8 +187,7 @@ void Diagnosis::truncated(Shape shape, const char* id, const char* part) {
 }
 
 void Diagnosis::cuts() {
-  const auto lost =
-      those(case_.probes, [](const Probe& probe) { return probe.loss == Loss::Cut; });
+  const auto lost = those(case_.probes, [](const Probe& probe) { return probe.loss == Loss::Cut; });
   if (lost.empty()) {
     return;
   }
@@ -241,16 +241,17 @@ void Diagnosis::unused() {
     return;
   }
   const bool edge = cliffs.front().edge_hi > 0;
-  std::string says = edge ? str("what stands past token ", between(those(cliffs, [](const Probe& p) {
-                                  return p.edge_hi > 0;
-                                })),
-                                " cannot be told, at every length")
-                          : str("a prompt of ", cliffs.front().tokens,
-                                " tokens gets no sensible answer, whatever is asked of it");
+  std::string says = edge
+                         ? str("what stands past token ",
+                               between(those(cliffs, [](const Probe& p) { return p.edge_hi > 0; })),
+                               " cannot be told, at every length")
+                         : str("a prompt of ", cliffs.front().tokens,
+                               " tokens gets no sensible answer, whatever is asked of it");
   size_t strange = size_t(std::count_if(cliffs.begin(), cliffs.end(), [](const Probe& p) {
     return p.loss == Loss::Garbage || p.loss == Loss::Cliff;
   }));
-  says += str("; ", strange, " of ", case_.probes.size(), " prompt sizes got garbage for an answer");
+  says +=
+      str("; ", strange, " of ", case_.probes.size(), " prompt sizes got garbage for an answer");
   find("POSITION_CLIFF", says, cliffs,
        {{"first_failing", str(cliffs.front().length)},
         {"share", str(strange, " of ", case_.probes.size())}});
@@ -282,7 +283,9 @@ void Diagnosis::errors() {
   if (first.server_error || first.hung || first.closed) {
     find("OVERFLOW_5XX",
          str("a prompt of ", first.tokens, " tokens gets ",
-             first.closed ? "a closed connection" : first.hung ? "no answer" : "a server error",
+             first.closed ? "a closed connection"
+             : first.hung ? "no answer"
+                          : "a server error",
              ": ", first.says),
          failed);
   }
@@ -347,6 +350,8 @@ void Diagnosis::claims() {
 
 }  // namespace
 
-std::vector<Finding> diagnose(const Case& ladder) { return Diagnosis(ladder).all(); }
+std::vector<Finding> diagnose(const Case& ladder) {
+  return Diagnosis(ladder).all();
+}
 
 }  // namespace gyre::accept

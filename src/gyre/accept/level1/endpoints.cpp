@@ -41,11 +41,11 @@ void test_endpoints(Prober& prober) {
   if (before_chat != before_text + 1) {
     return;
   }
-  prober.bench.find("TEMPLATE_DOUBLE_BOS",
-                    str("the rendered chat has ", *in_chat, " tokens and is counted ",
-                        *chat->reported, "; a completion of ", *in_completions,
-                        " tokens is counted ", *completions->reported),
-                    sids({*chat, *completions}));
+  prober.bench.find(
+      "TEMPLATE_DOUBLE_BOS",
+      str("the rendered chat has ", *in_chat, " tokens and is counted ", *chat->reported,
+          "; a completion of ", *in_completions, " tokens is counted ", *completions->reported),
+      sids({*chat, *completions}));
 }
 
 }  // namespace gyre::accept

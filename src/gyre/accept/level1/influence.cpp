@@ -6,7 +6,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr double kNothing = 1e-9;  // nats
+constexpr double kNothing = 1e-9;          // nats
 constexpr int64_t kWidths[] = {20, 5, 1};  // likeliest tokens to ask for; servers have limits
 
 /// The request with the widest list that the server grants; empty when it has none.

@@ -26,8 +26,7 @@ void refine(Prober& prober, const Probe& probe) {
     return;
   }
   const auto bytes = [](const Seen& seen) { return prompt_bytes(seen.sample.item.ask); };
-  Calibration finer =
-      fit_calibration(bytes(small), *small.reported, bytes(now), *now.reported);
+  Calibration finer = fit_calibration(bytes(small), *small.reported, bytes(now), *now.reported);
   if (finer.source == "usage") {
     finer.evidence = prober.calibration.evidence;
     finer.evidence.push_back(now.sid());

@@ -19,10 +19,12 @@ std::string says_of(const Probe& probe) {
     case Loss::Weak:
       return std::count(probe.read.begin(), probe.read.end(), 1) > 0
                  ? str(std::count(probe.stripes.begin(), probe.stripes.end(), 1), " of ",
-                       probe.stripes_n, " codes came back, but log-probabilities show that the "
-                                        "text is read: the model is weak")
+                       probe.stripes_n,
+                       " codes came back, but log-probabilities show that the "
+                       "text is read: the model is weak")
                  : str(std::count(probe.stripes.begin(), probe.stripes.end(), 1), " of ",
-                       probe.stripes_n, " codes came back; nothing tells whether the rest was read");
+                       probe.stripes_n,
+                       " codes came back; nothing tells whether the rest was read");
     case Loss::Cut:
       return part + " not read" + (probe.counted_less ? str(", usage ", *probe.reported) : "");
     case Loss::Unused:
@@ -55,8 +57,8 @@ Status status_of(const Probe& probe) {
 }
 
 Rung rung_of(const Probe& probe, int64_t length) {
-  return {length,         probe.api,         probe.tokens,   probe.reported, probe.stripes,
-          probe.read,     status_of(probe),  says_of(probe), probe.evidence};
+  return {length,     probe.api,        probe.tokens,   probe.reported, probe.stripes,
+          probe.read, status_of(probe), says_of(probe), probe.evidence};
 }
 
 /// One rung a length and endpoint: the worst of the sizes around it.
@@ -65,7 +67,9 @@ void write_rungs(const Prober& prober, const Ladder& ladder, LevelOne& one) {
   std::sort(lengths.begin(), lengths.end());
   for (const int64_t length : lengths) {
     for (const Api api : {Api::Chat, Api::Completions}) {
-      const auto same = [&](const Probe& probe) { return probe.rung == length && probe.api == api; };
+      const auto same = [&](const Probe& probe) {
+        return probe.rung == length && probe.api == api;
+      };
       const Probe* worst = nullptr;
       for (const Probe& probe : ladder.probes) {
         if (same(probe) && (worst == nullptr || (worst->whole() && !probe.whole()))) {
@@ -95,8 +99,8 @@ void write_rungs(const Prober& prober, const Ladder& ladder, LevelOne& one) {
 /// A number that --send asks the server to use as its window.
 std::optional<int64_t> wanted_window(const nlohmann::json& object) {
   for (const auto& [key, value] : object.items()) {
-    const bool named = key.find("ctx") != std::string::npos ||
-                       key.find("context") != std::string::npos;
+    const bool named =
+        key.find("ctx") != std::string::npos || key.find("context") != std::string::npos;
     if (named && value.is_number_integer()) {
       return value.get<int64_t>();
     }
@@ -119,10 +123,11 @@ void client_options(const Prober& prober, const Ladder& ladder, LevelOne& one) {
   if (!wanted) {
     one.client_options = "sent with every request; nothing in it names a window";
   } else if (ladder.window.fails && window && *ladder.window.fails < *wanted) {
-    one.client_options = str("no effect: ", *wanted, " tokens were asked for, the window is about ",
-                             *window);
+    one.client_options =
+        str("no effect: ", *wanted, " tokens were asked for, the window is about ", *window);
   } else {
-    one.client_options = str("a window of ", *wanted, " tokens was asked for; nothing contradicts it");
+    one.client_options =
+        str("a window of ", *wanted, " tokens was asked for; nothing contradicts it");
   }
 }
 
@@ -143,9 +148,12 @@ void flips(Prober& prober, const Ladder& ladder) {
 void conclude_ladder(Prober& prober, Ladder& ladder) {
   Bench& bench = prober.bench;
   LevelOne& one = bench.result.one;
-  Case the_case{ladder.probes,           ladder.window,
-                ladder.told,             bench.result.facts.claims,
-                bench.result.facts.slots, prober.able};
+  Case the_case{ladder.probes,
+                ladder.window,
+                ladder.told,
+                bench.result.facts.claims,
+                bench.result.facts.slots,
+                prober.able};
   for (Finding& finding : diagnose(the_case)) {
     bench.find(finding.id, finding.says, finding.evidence, finding.facts);
   }

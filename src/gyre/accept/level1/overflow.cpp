@@ -43,10 +43,9 @@ void test_overflow(Prober& prober, Ladder& ladder) {
   if (prober.able || seen.outcome == Outcome::Empty || seen.counted_less()) {
     prober.bench.find(
         "OVERFLOW_200",
-        str("a prompt of ", seen.predicted, " tokens, over the claimed ", *window, ", gets HTTP 200 ",
-            seen.outcome == Outcome::Empty ? "and no text" : "and loses ",
-            seen.outcome == Outcome::Empty ? ""
-                                           : words(gap_of(seen.stripes), seen.stripes.size())),
+        str("a prompt of ", seen.predicted, " tokens, over the claimed ", *window,
+            ", gets HTTP 200 ", seen.outcome == Outcome::Empty ? "and no text" : "and loses ",
+            seen.outcome == Outcome::Empty ? "" : words(gap_of(seen.stripes), seen.stripes.size())),
         sids({seen}), {{"verdict", name_of(seen.sample.verdict)}});
   }
 }

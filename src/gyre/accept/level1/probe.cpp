@@ -53,8 +53,9 @@ Constant constant_stay(const std::vector<Probe>& probes) {
     }
     if (const auto stay = stay_of(probe)) {
       ++n;
-      common = common ? Stay{std::max(common->least, stay->least), std::min(common->most, stay->most)}
-                      : *stay;
+      common = common
+                   ? Stay{std::max(common->least, stay->least), std::min(common->most, stay->most)}
+                   : *stay;
       agree = agree && common->least <= common->most;
     }
   }

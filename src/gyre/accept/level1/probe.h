@@ -27,24 +27,24 @@ enum class Loss {
 };
 
 struct Probe {
-  int64_t length = 0;     // prompt and answer
+  int64_t length = 0;  // prompt and answer
   Api api = Api::Chat;
-  int64_t tokens = 0;     // of the prompt as sent
-  int64_t answer = 0;     // max_tokens
+  int64_t tokens = 0;  // of the prompt as sent
+  int64_t answer = 0;  // max_tokens
   std::optional<int64_t> reported;
   Loss loss = Loss::None;
   Gap gap;
   size_t stripes_n = 16;
-  std::vector<int> stripes;          // 1 came back in any of the tries
-  std::vector<int> read;             // by influence: 1 read, 0 not, -1 not known
-  bool counted_less = false;         // usage says that a part is gone
-  int64_t rung = 0;                  // the planned length that it belongs to; 0 = none
-  bool planned = false;              // that length itself, through the first endpoint
-  bool aligned = false;              // made so that 128 divides its tokens
+  std::vector<int> stripes;   // 1 came back in any of the tries
+  std::vector<int> read;      // by influence: 1 read, 0 not, -1 not known
+  bool counted_less = false;  // usage says that a part is gone
+  int64_t rung = 0;           // the planned length that it belongs to; 0 = none
+  bool planned = false;       // that length itself, through the first endpoint
+  bool aligned = false;       // made so that 128 divides its tokens
   // Where the edge of the loss lies, tokens: from the end for a lost head, else from the start.
   int64_t edge_lo = 0, edge_hi = 0;
-  std::optional<int64_t> limit;      // that the server told
-  int64_t errors = 0;                // requests that failed for good
+  std::optional<int64_t> limit;  // that the server told
+  int64_t errors = 0;            // requests that failed for good
   bool closed = false, server_error = false, hung = false;
   std::string says;
   std::vector<std::string> evidence;

@@ -43,7 +43,7 @@ class Prober {
   int64_t answer_tokens = 256;  // max_tokens until then, and of models that think
   int64_t most_logprobs = 20;   // that the server grants; 0 = none
   bool able = false;
-  bool gone = false;  // the server answers no more
+  bool gone = false;        // the server answers no more
   bool unnumbered = false;  // its way of writing roll calls
   Api main = Api::Chat;
   std::optional<Api> other;

@@ -34,11 +34,13 @@ void warm_is_wrong(Prober& prober, Ladder& ladder, const Seen& cold, const Seen&
     ladder.flip_evidence.insert(ladder.flip_evidence.end(), shown.begin(), shown.end());
     return;
   }
-  prober.bench.find("CACHE_DIVERGENCE",
-                    str("a prompt of ", cold.tokens(), " tokens came back whole the first time; the "
-                        "same bytes again lost ", warm.wrong(), " and ", third.wrong(), " of ",
-                        cold.stripes.size(), " codes"),
-                    sids({cold, warm, third}));
+  prober.bench.find(
+      "CACHE_DIVERGENCE",
+      str("a prompt of ", cold.tokens(),
+          " tokens came back whole the first time; the "
+          "same bytes again lost ",
+          warm.wrong(), " and ", third.wrong(), " of ", cold.stripes.size(), " codes"),
+      sids({cold, warm, third}));
 }
 
 }  // namespace

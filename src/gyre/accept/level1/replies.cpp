@@ -135,12 +135,12 @@ void streams(const std::vector<Seen>& all, double slow_s, std::vector<Finding>& 
   const auto errors = those(all, [](const Seen& seen) { return seen.reply().error_in_200; });
   if (!errors.empty()) {
     const Reply& reply = errors.front()->reply();
-    findings.push_back({"ERROR_IN_200_STREAM",
-                        str("an answer with status 200 ends in an error (", name_of(reply.fault),
-                            "): ", reply.fault_text),
-                        evidence_of(errors),
-                        {{"class", name_of(reply.fault)},
-                         {"final", is_final(reply.fault) ? "true" : "false"}}});
+    findings.push_back(
+        {"ERROR_IN_200_STREAM",
+         str("an answer with status 200 ends in an error (", name_of(reply.fault),
+             "): ", reply.fault_text),
+         evidence_of(errors),
+         {{"class", name_of(reply.fault)}, {"final", is_final(reply.fault) ? "true" : "false"}}});
   }
   const auto endless = those(all, no_end);
   if (!endless.empty()) {
@@ -161,11 +161,11 @@ void streams(const std::vector<Seen>& all, double slow_s, std::vector<Finding>& 
     const double ms = std::max(reply.first_token_ms, reply.first_byte_ms);
     findings.push_back(
         {"SLOW_FIRST_BYTE",
-         reply.answered() ? str("the first text of a prompt of ", slow.back()->predicted,
-                                " tokens came after ", int64_t(ms), " ms; many clients wait ",
-                                slow_s, " s")
-                          : str("nothing came for a prompt of ", slow.back()->predicted,
-                                " tokens: ", reply.fault_text),
+         reply.answered()
+             ? str("the first text of a prompt of ", slow.back()->predicted, " tokens came after ",
+                   int64_t(ms), " ms; many clients wait ", slow_s, " s")
+             : str("nothing came for a prompt of ", slow.back()->predicted,
+                   " tokens: ", reply.fault_text),
          evidence_of(slow),
          {{"ms", str(int64_t(ms))}}});
   }
@@ -175,8 +175,9 @@ void thoughts(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   const auto only = those(all, [](const Seen& seen) { return seen.only_reasoning && !seen.cut(); });
   if (!only.empty()) {
     findings.push_back({"EMPTY_WITH_REASONING",
-                        str(only.size(), " answers that ended by themselves have text in the "
-                                         "reasoning and none in the content"),
+                        str(only.size(),
+                            " answers that ended by themselves have text in the "
+                            "reasoning and none in the content"),
                         evidence_of(only),
                         {}});
   }
@@ -200,8 +201,9 @@ void rates(const std::vector<Seen>& all, std::vector<Finding>& findings) {
     facts["limit"] = str(*first.reply().limit_tokens);
   }
   findings.push_back({"RATE_UNSATISFIABLE",
-                      str("a prompt of ", first.predicted, " tokens is over a limit that waiting "
-                                                           "does not lift: ",
+                      str("a prompt of ", first.predicted,
+                          " tokens is over a limit that waiting "
+                          "does not lift: ",
                           first.reply().fault_text),
                       evidence_of(refused), std::move(facts)});
 }

@@ -65,18 +65,24 @@ void read_codes(Seen& seen) {
   }
   // An answer is "7: KX7-3QD" a line. Heaps of codes, one span over and over and noise are none.
   const bool heap = gold.size() == 1 ? all.size() > 2 : none_numbered && all.size() > 2;
-  seen.degenerate = heap || (all.empty() && (is_gibberish(seen.text) ||
-                                             (seen.text.size() > 24 &&
-                                              repetition(seen.text) > 0.5)));
+  seen.degenerate =
+      heap || (all.empty() &&
+               (is_gibberish(seen.text) || (seen.text.size() > 24 && repetition(seen.text) > 0.5)));
 }
 
 }  // namespace
 
-bool Seen::cut() const { return reply().finish == "length"; }
+bool Seen::cut() const {
+  return reply().finish == "length";
+}
 
-int64_t Seen::right() const { return std::count(stripes.begin(), stripes.end(), 1); }
+int64_t Seen::right() const {
+  return std::count(stripes.begin(), stripes.end(), 1);
+}
 
-int64_t Seen::tokens() const { return counted_otherwise() ? predicted : reported.value_or(predicted); }
+int64_t Seen::tokens() const {
+  return counted_otherwise() ? predicted : reported.value_or(predicted);
+}
 
 bool Seen::counted_less() const {
   return counted_otherwise() && *reported > 0 && *reported < predicted;
@@ -174,8 +180,8 @@ Gap gap_of(const std::vector<int>& stripes) {
   gap.last = n - 1 - (std::find(stripes.rbegin(), stripes.rend(), 0) - stripes.rbegin());
   const int64_t strays = gap.last - gap.first + 1 - missing;
   const bool one_run = strays == 0 || (strays == 1 && missing >= 4);
-  gap.shape = !one_run           ? Shape::Scattered
-              : gap.first == 0   ? Shape::Head
+  gap.shape = !one_run            ? Shape::Scattered
+              : gap.first == 0    ? Shape::Head
               : gap.last + 1 == n ? Shape::Tail
                                   : Shape::Middle;
   return gap;

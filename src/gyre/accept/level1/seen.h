@@ -25,14 +25,14 @@ enum class Outcome {
 struct Seen {
   Sample sample;
   Outcome outcome = Outcome::Failed;
-  std::vector<int> stripes;          // 1 came back, 0 did not; by asked checkpoint
-  std::string text;                  // what was read: content without thoughts, else reasoning
-  int64_t predicted = 0;             // tokens of the prompt
-  bool calibrated = false;           // the prediction rests on the server's own counts
-  std::optional<int64_t> reported;   // by usage, where it says anything
-  bool degenerate = false;           // gibberish, one span over and over, all codes in a heap
-  bool near_miss = false;            // each wrong code differs from the right one in one symbol
-  bool unnumbered = false;           // right codes in order, without their numbers
+  std::vector<int> stripes;         // 1 came back, 0 did not; by asked checkpoint
+  std::string text;                 // what was read: content without thoughts, else reasoning
+  int64_t predicted = 0;            // tokens of the prompt
+  bool calibrated = false;          // the prediction rests on the server's own counts
+  std::optional<int64_t> reported;  // by usage, where it says anything
+  bool degenerate = false;          // gibberish, one span over and over, all codes in a heap
+  bool near_miss = false;           // each wrong code differs from the right one in one symbol
+  bool unnumbered = false;          // right codes in order, without their numbers
   bool thinks_in_content = false, only_reasoning = false;
 
   const Reply& reply() const { return sample.reply; }

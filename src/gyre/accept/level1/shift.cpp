@@ -74,10 +74,11 @@ void test_shift(Prober& prober, const Ladder& ladder) {
   const Seen seen = prober.ask(counting(prober, prompt, numbers));
   const Reply& reply = seen.reply();
   if (runs_away(seen)) {
-    prober.bench.find("CONTEXT_SHIFT",
-                      str("an answer that crosses the window of ", *window, " tokens repeats itself ",
-                          "and goes on past max_tokens ", seen.sample.item.ask.max_tokens),
-                      sids({seen}), {{"window", str(*window)}});
+    prober.bench.find(
+        "CONTEXT_SHIFT",
+        str("an answer that crosses the window of ", *window, " tokens repeats itself ",
+            "and goes on past max_tokens ", seen.sample.item.ask.max_tokens),
+        sids({seen}), {{"window", str(*window)}});
     return;
   }
   const int64_t total = seen.tokens() + reply.completion_tokens.value_or(0);

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "gyre/accept/level1/prober.h"
 #include "gyre/accept/level1/probe.h"
+#include "gyre/accept/level1/prober.h"
 
 namespace gyre::accept {
 
 /// What all prompt sizes showed together.
 struct Ladder {
-  std::vector<Probe> probes;   // in the order of asking
-  Window window;               // measured
-  std::optional<int64_t> told;  // window by the server's own words
+  std::vector<Probe> probes;           // in the order of asking
+  Window window;                       // measured
+  std::optional<int64_t> told;         // window by the server's own words
   int64_t asked_again = 0, flips = 0;  // equal requests, and how many changed their codes
   std::vector<std::string> flip_evidence;
 

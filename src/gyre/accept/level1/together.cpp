@@ -116,7 +116,8 @@ Count count_group(Prober& prober, Ladder& ladder, const std::vector<Seen>& group
   return count;
 }
 
-void add_row(Prober& prober, int64_t in_flight, const Count& count, const std::vector<Seen>& group) {
+void add_row(Prober& prober, int64_t in_flight, const Count& count,
+             const std::vector<Seen>& group) {
   ConcurrencyRow row{in_flight, count.asked, count.ok, count.faults, sids(group)};
   for (ConcurrencyRow& known : prober.bench.result.one.concurrency) {
     if (known.in_flight == in_flight) {

@@ -64,10 +64,9 @@ void test_turns(Prober& prober, int64_t length) {
   const Seen asked_first = prober.ask(several(prober, length, true));
   const std::string lost = lost_messages(asked_first);
   const std::string says =
-      !loses(asked_first) ? "the question at the end of the last message is not seen"
-      : asked_first.right() == 0
-          ? "several messages get an answer without any of their codes"
-          : str("codes are lost of ", lost.empty() ? "some messages" : lost);
+      !loses(asked_first)        ? "the question at the end of the last message is not seen"
+      : asked_first.right() == 0 ? "several messages get an answer without any of their codes"
+                                 : str("codes are lost of ", lost.empty() ? "some messages" : lost);
   prober.bench.find("TEMPLATE_LOSS",
                     str("a text that comes back whole as one message loses ", first.wrong(), " of ",
                         first.stripes.size(), " codes as system message and turns: ", says),

@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kMostSteps = 8;
 
-int64_t close_enough(int64_t tokens) { return std::max<int64_t>(48, tokens / 50); }
+int64_t close_enough(int64_t tokens) {
+  return std::max<int64_t>(48, tokens / 50);
+}
 
 /// Longer ones that were kept make it a band, not a window.
 bool is_band(const Ladder& ladder, const Probe& lost) {
@@ -71,7 +73,8 @@ void halve(Prober& prober, Ladder& ladder, Probe kept, Probe lost) {
 }
 
 const char* source_of(const Probe& lost, bool by_usage) {
-  return lost.loss == Loss::Cut && by_usage ? "usage" : lost.loss == Loss::Cut ? "roll call"
+  return lost.loss == Loss::Cut && by_usage ? "usage"
+         : lost.loss == Loss::Cut           ? "roll call"
          : lost.loss == Loss::Refused       ? "refusals"
                                             : "roll call";
 }

@@ -181,11 +181,17 @@ std::vector<Measure> guess_measures(const CellRun& control) {
   const std::string prefix = alone ? "alone_" : "";
   const auto n = control.cell.answered;
   const auto said = std::count_if(control.outcomes.begin(), control.outcomes.end(), says_withheld);
+  const auto invented =
+      std::count_if(control.outcomes.begin(), control.outcomes.end(), [](const Outcome& outcome) {
+        const bool wrong =
+            outcome.verdict == Verdict::WrongCode || outcome.verdict == Verdict::Dump;
+        return wrong && !says_withheld(outcome);
+      });
   std::vector<Measure> out;
   out.push_back(
       share_measure(control, prefix + "guess_rate", where + "right code all the same", said, n));
   out.push_back(share_measure(control, prefix + "hallucinated_code_rate", where + "invented code",
-                              verdicts(control, {Verdict::WrongCode, Verdict::Dump}), n));
+                              invented, n));
   out.push_back(share_measure(control, prefix + "distractor_rate", where + "a distractor's code",
                               verdicts(control, {Verdict::Distractor}), n));
   return out;

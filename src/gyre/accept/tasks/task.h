@@ -109,6 +109,9 @@ struct Ranked {
 };
 Item make_ranked(const Ranked& dials, const Frame& frame);
 
+/// Latency pass: its own salt first, so that no cache has seen it, and an answer of many tokens.
+Item make_latency(int64_t repeat, const Frame& frame);
+
 /// Self-check before anything is sent: every evidence sentence stands exactly once in the prompt.
 ///
 /// throws  Error(Internal) with the sentence and how often it stands
