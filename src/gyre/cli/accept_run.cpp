@@ -4,6 +4,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "gyre/accept/acceptance.h"
 #include "gyre/accept/guard.h"
@@ -201,7 +202,11 @@ int run_accept_plan(const AcceptVerb& verb) {
   if (fs::exists(fs::path(verb.out) / "samples.jsonl")) {
     speed = accept::fit_speed(Record::read_only(verb.out)->samples());
   }
-  const Plan planned = accept::plan(verb.accept, speed);
+  std::optional<accept::LocalShape> shape;
+  if (!verb.remote() && !verb.model.empty()) {
+    shape = accept::local_shape(verb.model, verb.local.dtype == "bf16" ? 2 : 4);
+  }
+  const Plan planned = accept::plan(verb.accept, speed, shape ? &*shape : nullptr);
   if (verb.common.json != "-") {
     std::cout << accept::to_text(planned);
   }
