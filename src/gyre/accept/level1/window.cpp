@@ -64,6 +64,9 @@ void halve(Prober& prober, Ladder& ladder, Probe kept, Probe lost) {
       middle.loss = Loss::None;
       kept = middle;
     } else {
+      if (lost.loss != Loss::Cut && lost.loss != Loss::Unused) {
+        middle.edge_lo = middle.edge_hi = 0;  // no side of it is lost, all of it is
+      }
       lost = middle;
     }
     ladder.probes.push_back(middle);
