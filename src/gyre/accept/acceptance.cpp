@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "gyre/accept/quality/spec.h"
+#include "gyre/accept/regression.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -66,6 +67,9 @@ Acceptance accept(Session& session, const Record& record, const AcceptOptions& o
   result.generator = str("prompts version ", kGeneratorVersion);
   result.options = options;
   Bench bench{session, options, result};
+  if (!options.before.empty()) {
+    Record::read_only(options.before);  // throws before anything is sent
+  }
   if (wants(options, 1)) {
     run_level_one(bench);
   } else {
@@ -79,6 +83,9 @@ Acceptance accept(Session& session, const Record& record, const AcceptOptions& o
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(result.failures),
                [](const Sample& sample) { return !sample.ok(); });
   result.cost = cost_of(samples);
+  if (!options.before.empty()) {
+    result.regression = compare_with(options.before, samples);
+  }
   conclude(result);
   return result;
 }

@@ -9,7 +9,6 @@
 #include "gyre/accept/acceptance.h"
 #include "gyre/accept/guard.h"
 #include "gyre/accept/plan.h"
-#include "gyre/accept/regression.h"
 #include "gyre/accept/result_words.h"
 #include "gyre/accept/show.h"
 #include "gyre/base/error.h"
@@ -155,9 +154,6 @@ Acceptance go(const AcceptVerb& verb, const Plan& planned) {
     result = accept::accept(session, record, verb.accept);
   }
   refuse_silence(verb, record);
-  if (!verb.before.empty()) {
-    result.regression = accept::compare_with(verb.before, record.samples());
-  }
   result.command = command_text();
   result.build_revision = train::build_revision();
   result.date = utc_now();

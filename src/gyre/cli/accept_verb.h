@@ -19,7 +19,7 @@ struct AcceptVerb {
   accept::LocalOptions local;
   std::string model;                       // name at the endpoint, or path
   std::string key_env = "OPENAI_API_KEY";  // variable that holds the key
-  std::string out, junit, before, sid;
+  std::string out, junit, sid;
   int64_t attempts = 3;
   double longest_wait_s = 60;
   bool force = false, yes = false;

@@ -109,7 +109,7 @@ void add_run(CLI::App& app, AcceptVerb& verb) {
   app.add_flag("--force", verb.force, "start over in a folder that holds a run")->group(kRun);
   app.add_flag("--yes", verb.yes, "send more than --ask-above requests")->group(kRun);
   app.add_option("--junit", verb.junit, "write JUnit XML")->type_name("PATH")->group(kRun);
-  app.add_option("--before", verb.before,
+  app.add_option("--before", verb.accept.before,
                  "folder of a run before a change: the same items are compared")
       ->type_name("DIR")
       ->group(kRun);
