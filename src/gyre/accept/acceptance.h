@@ -23,9 +23,14 @@ void run_retrieval(Bench& bench);    // level 2: cells, measures
 void run_composition(Bench& bench);  // level 3: cells, measures
 void run_ranking(Bench& bench);      // instead of 2 and 3 for subjects that cannot answer
 void run_curves(Bench& bench);       // after everything else
-void conclude(Acceptance& result);   // levels, verdict, says, effective lengths, cost
+/// Levels, verdict, says, effective lengths, money; from what the other parts filled in.
+void conclude(Acceptance& result);
+/// Sums over the final samples of a run; money is left to conclude().
+Cost cost_of(const std::vector<Sample>& samples);
 
-/// Everything in order. The same session gives the same result again.
-Acceptance accept(Session& session, const AcceptOptions& options);
+/// Everything in order. The same record gives the same result again.
+///
+/// record   what the session writes to: failures and cost are counted there
+Acceptance accept(Session& session, const Record& record, const AcceptOptions& options);
 
 }  // namespace gyre::accept

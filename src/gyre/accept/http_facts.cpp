@@ -300,6 +300,22 @@ std::string tokenize_body(const std::string& field, const std::string& model,
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string template_body(const std::vector<Message>& messages) {
+  Json list = Json::array();
+  for (const Message& message : messages) {
+    list.push_back({{"role", message.role}, {"content", message.content}});
+  }
+  return Json{{"messages", list}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<std::string> rendered_prompt(const std::string& body) {
+  const std::optional<Json> json = parse_json(body);
+  if (!json || !at(*json, "prompt").is_string()) {
+    return std::nullopt;
+  }
+  return at(*json, "prompt").get<std::string>();
+}
+
 std::optional<double> memory_mib(const std::string& body) {
   constexpr double kMiB = 1024.0 * 1024.0;
   if (const std::optional<Json> json = parse_json(body)) {  // Ollama's /api/ps

@@ -36,6 +36,9 @@ Discovery discover(const Fetch& fetch, const std::string& base, const std::strin
 std::optional<int64_t> token_count(const std::string& body);
 std::string tokenize_body(const std::string& field, const std::string& model,
                           const std::string& text);
+/// Request and answer of llama.cpp's /apply-template.
+std::string template_body(const std::vector<Message>& messages);
+std::optional<std::string> rendered_prompt(const std::string& body);
 /// MiB in an answer of /metrics or /api/ps.
 std::optional<double> memory_mib(const std::string& body);
 

@@ -50,6 +50,7 @@ class Endpoint : public Subject {
   Facts discover() override;
   Reply ask(const Ask& ask) override;
   std::optional<int64_t> count_tokens(const std::string& text) override;
+  std::optional<std::string> render(const std::vector<Message>& messages) override;
 
  private:
   Reply ask_once(const Ask& ask, const Manner& manner);
@@ -216,6 +217,18 @@ std::optional<int64_t> Endpoint::count_tokens(const std::string& text) {
   const Clocks clocks{options_.connect_s, options_.first_byte_s, options_.idle_s, options_.total_s};
   const Answer answer = fetch(url_.root() + "/tokenize", tokenize_body(field, model, text), clocks);
   return answer.status == 200 ? token_count(answer.body) : std::nullopt;
+}
+
+std::optional<std::string> Endpoint::render(const std::vector<Message>& messages) {
+  {
+    const std::lock_guard guard(lock_);
+    if (found_.facts.server != "llama.cpp") {
+      return std::nullopt;
+    }
+  }
+  const Clocks clocks{options_.connect_s, options_.first_byte_s, options_.idle_s, options_.total_s};
+  const Answer answer = fetch(url_.root() + "/apply-template", template_body(messages), clocks);
+  return answer.status == 200 ? rendered_prompt(answer.body) : std::nullopt;
 }
 
 }  // namespace

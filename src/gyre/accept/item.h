@@ -22,7 +22,7 @@ struct Place {
 
 struct Distractor {
   std::string code;
-  int64_t similarity = 0;  // slots equal to the asked ones, 0 to 4
+  int64_t similarity = 0;  // slots equal to the asked ones, 0 to 4; 5 = the same key
   double fraction = 0.0;
 };
 

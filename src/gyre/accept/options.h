@@ -23,6 +23,7 @@ struct AcceptOptions {
   double alpha = 0.05;
   bool curves = true;      // the latency pass
   int64_t max_tokens = 0;  // of an answer; 0 = measured
+  double slow_s = 60;      // a first byte later than that is a finding: many clients wait no longer
   std::string send;        // JSON object added to every request, {"options":{"num_ctx":16384}}
   double price_in = 0.0, price_out = 0.0;  // money per million tokens
   int64_t ask_above = 5000;                // requests above which a run wants --yes
@@ -45,6 +46,7 @@ struct AcceptOptions {
     v("alpha", alpha, "chance of a wrong decision over all buckets and looks");
     v("curves", curves, "measure time to first token and decode rate by length");
     v("max-tokens", max_tokens, "of an answer; 0 = measured");
+    v("slow-first-byte", slow_s, "seconds after which a first byte is reported as slow");
     v("send", send, "JSON object added to every request");
     v("price-in", price_in, "money per million prompt tokens, for the plan");
     v("price-out", price_out, "money per million answer tokens, for the plan");

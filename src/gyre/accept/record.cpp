@@ -262,6 +262,24 @@ std::vector<Sample> Record::samples() const {
   return out;
 }
 
+int64_t Record::size() const {
+  const std::scoped_lock hold(state_->lock);
+  return static_cast<int64_t>(state_->finals.size());
+}
+
+void Record::clear() {
+  const std::scoped_lock hold(state_->lock);
+  state_->memory.clear();
+  state_->lines.clear();
+  state_->finals.clear();
+  state_->known.clear();
+  if (state_->writer != nullptr) {
+    state_->writer = std::make_unique<LineWriter>(state_->dir / kSamples, false);
+    fs::remove_all(state_->dir / "prompts");
+    fs::create_directories(state_->dir / "prompts");
+  }
+}
+
 const std::string& Record::run() const {
   return state_->run;
 }

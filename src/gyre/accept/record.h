@@ -47,6 +47,9 @@ class Record {
   void add(const Sample& sample, bool final);
   /// All final samples in the order of their lines.
   std::vector<Sample> samples() const;
+  int64_t size() const;  // of samples()
+  /// Forgets every attempt: the server was never there.
+  void clear();
   const std::string& run() const;  // hash of the settings
   const std::map<std::string, std::string>& settings() const;
 

@@ -31,9 +31,10 @@ struct Ask {
   Api api = Api::Chat;
   std::vector<Message> messages;  // completions: one message, whose content is the prompt
   int64_t max_tokens = 16;
-  int64_t top_logprobs = 0;             // likeliest tokens wanted beside each new token; 0 = none
-  bool echo = false;                    // completions: log-probabilities of the prompt's own tokens
-  std::vector<std::string> candidates;  // texts whose first token's log-probability is wanted
+  int64_t top_logprobs = 0;  // likeliest tokens wanted beside each new token; 0 = none
+  bool echo = false;         // completions: log-probabilities of the prompt's own tokens
+  /// Continuations to be scored: in process by all their tokens, over HTTP by the first one.
+  std::vector<std::string> candidates;
 };
 
 /// Bytes of all contents.
@@ -120,6 +121,8 @@ class Subject {
   virtual bool can(Api api) const = 0;
   /// The server's own count of a text, where it has an endpoint for it.
   virtual std::optional<int64_t> count_tokens(const std::string& text) = 0;
+  /// The text that the server's chat template makes of messages, where it tells.
+  virtual std::optional<std::string> render(const std::vector<Message>&) { return std::nullopt; }
 };
 
 }  // namespace gyre::accept

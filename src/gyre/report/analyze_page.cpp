@@ -1,13 +1,11 @@
 #include "gyre/report/analyze_page.h"
 
-#include <system_error>
-
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
 #include "gyre/inspect/spectrum.h"
 #include "gyre/report/analyze/parts.h"
-#include "gyre/report/inspect_page.h"
 #include "gyre/report/report.h"
+#include "gyre/report/standalone.h"
 
 namespace gyre::report {
 namespace fs = std::filesystem;
@@ -64,39 +62,11 @@ std::vector<Section> sections_of(const Analysis& a, const std::string& command) 
           made_section(a, command)};
 }
 
-std::vector<const Figure*> figures_of(const std::vector<Section>& sections) {
-  std::vector<const Figure*> out;
-  for (const Section& section : sections) {
-    for (const auto& block : section.body) {
-      if (const Figure* figure = std::get_if<Figure>(&block)) {
-        out.push_back(figure);
-      }
-    }
-  }
-  return out;
-}
-
 std::string page_of(const Analysis& a, const std::vector<Section>& sections,
                     const std::string& command, const std::string& plotly_js) {
-  const std::string method = "<p><b>Command:</b> <code>" + escape(command) + "</code></p>";
-  std::string body = "<nav aria-label=\"On this page\">";
-  for (const Section& section : sections) {
-    body += "<a href=\"#" + section.id + "\">" + escape(section.title) + "</a>";
-  }
-  body += "</nav>\n";
-  int number = 0;
-  for (const Section& section : sections) {
-    body += "<section id=\"" + section.id + "\">\n" + element("h2", section.title) + "\n";
-    for (const auto& block : section.body) {
-      const Figure* figure = std::get_if<Figure>(&block);
-      body +=
-          figure != nullptr ? figure_html(*figure, ++number, method) : std::get<std::string>(block);
-    }
-    body += "</section>\n";
-  }
   const std::string name = inspect::printable(a.model);
   return standalone_page("How " + name + " uses its frequencies", "gyre analyze \u00b7 " + name,
-                         body, figures_of(sections), plotly_js);
+                         sections_html(sections, command), figures_of(sections), plotly_js);
 }
 
 }  // namespace
@@ -109,17 +79,7 @@ std::string analyze_page(const Analysis& a, const std::string& command,
 void write_analyze_report(const Analysis& a, const std::string& command, const fs::path& out_dir) {
   const std::vector<Section> sections = sections_of(a, command);
   const std::string page = page_of(a, sections, command, read_file(find_plotly()));
-  const fs::path figures = out_dir / "figures";
-  std::error_code fault;
-  fs::remove_all(figures, fault);  // no figure of an earlier run stays behind
-  fs::create_directories(figures, fault);
-  if (fault) {
-    throw Error(Code::File, figures.string(), ": cannot create: ", fault.message());
-  }
-  for (const Figure* figure : figures_of(sections)) {
-    write_file_atomic(figures / (figure->id + ".csv"), figure->csv.text());
-  }
-  write_file_atomic(out_dir / "report.html", page);  // last: a page never lacks its CSV files
+  write_standalone(sections, page, out_dir);
 }
 
 }  // namespace gyre::report

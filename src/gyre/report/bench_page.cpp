@@ -6,8 +6,8 @@
 
 #include "gyre/base/error.h"
 #include "gyre/report/figure.h"
-#include "gyre/report/inspect_page.h"
 #include "gyre/report/sections/bands.h"
+#include "gyre/report/standalone.h"
 
 namespace gyre::report {
 namespace {

@@ -6,22 +6,13 @@
 #include "gyre/base/error.h"
 #include "gyre/inspect/spectrum.h"
 #include "gyre/report/sections/bands.h"
+#include "gyre/report/standalone.h"
 
 namespace gyre::report {
 namespace {
 
 using inspect::LayerKind;
 using inspect::ResolvedModel;
-
-constexpr const char* kStyle =
-#include "gyre/report/assets/page_css.inc"
-    ;
-constexpr const char* kScript =
-#include "gyre/report/assets/page_js.inc"
-    ;
-constexpr const char* kPolicy =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: "
-    "blob:";
 
 // A spectrum is drawn once although many layers share it.
 struct Curve {
@@ -208,63 +199,6 @@ std::string section(const char* id, const char* title, const std::string& body) 
 }
 
 }  // namespace
-
-std::string standalone_page(const std::string& title, const std::string& eyebrow,
-                            const std::string& body_html, const std::vector<const Figure*>& figures,
-                            const std::string& plotly_js) {
-  if (plotly_js.find("</script") != std::string::npos) {
-    throw Error(Code::Format,
-                "plotly.min.js holds '</script', which would end the inlined script; "
-                "use the file of the PyPI package plotly");
-  }
-  std::string out =
-      str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"",
-          kPolicy,
-          "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<link rel=\"icon\" href=\"data:,\">\n<title>",
-          escape(title), "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<main>\n");
-  out += "<header>\n<p class=\"eyebrow\">" + escape(eyebrow) + "</p>\n" + element("h1", title) +
-         "</header>\n<noscript><p class=\"left-out\">Figures need JavaScript; the tables hold the "
-         "same numbers.</p></noscript>\n" +
-         body_html;
-  out +=
-      "<footer><p>Charts drawn with plotly.js (MIT licence), inlined; this page loads nothing from "
-      "the network.</p></footer>\n</main>\n";
-  return out + "<script type=\"application/json\" id=\"figure-data\">" + figures_json(figures) +
-         "</script>\n<script>" + plotly_js + "</script>\n<script>" + kScript +
-         "</script>\n</body>\n</html>\n";
-}
-
-std::string standalone_figure(const Figure& figure, int number) {
-  std::string out = "<figure id=\"fig-" + figure.id + "\">\n<div class=\"keys\">";
-  for (const Key& key : figure.keys) {
-    out += "<span class=\"key\">" + swatch(key) + escape(key.label) + "</span>";
-  }
-  out += str("</div>\n<div class=\"panels n", std::min<size_t>(figure.panels.size(), 3), "\">\n");
-  for (size_t i = 0; i < figure.panels.size(); ++i) {
-    const Panel& panel = figure.panels[i];
-    out += "<div class=\"panel\">" +
-           (panel.title.empty() ? "" : "<p class=\"panel-title\">" + escape(panel.title) + "</p>");
-    out += str("<div class=\"plot\" id=\"plot-", figure.id, "-", i, "\" role=\"img\" aria-label=\"",
-               escape(figure.alt), "\" style=\"height:", panel.height, "px\"></div></div>\n");
-  }
-  out += str("</div>\n<figcaption><p><b>Figure ", number, ". ", escape(figure.title), ".</b> ",
-             figure.shows, " ", tags(figure.evidence), "</p>\n<p class=\"not\"><b>Not shown:</b> ",
-             escape(figure.not_shown), ".</p>\n");
-  Table table("data-" + figure.id, "<b>Numbers</b>");
-  for (const std::string& name : figure.csv.header()) {
-    table.column(escape(name));
-  }
-  for (const auto& row : figure.csv.rows()) {
-    std::vector<std::string> cells;
-    std::transform(row.begin(), row.end(), std::back_inserter(cells),
-                   [](const std::string& cell) { return escape(cell); });
-    table.row(std::move(cells));
-  }
-  return out + "<details><summary>Formula and numbers</summary><p><b>Formula:</b> " +
-         escape(figure.formula) + "</p>" + table.html() + "</details></figcaption>\n</figure>\n";
-}
 
 std::string inspect_page(const ResolvedModel& model, const std::vector<inspect::Finding>& findings,
                          const std::string& plotly_js) {

@@ -1,7 +1,11 @@
 #include "gyre/accept/level1/prober.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
+
+#include "gyre/base/error.h"
 
 namespace gyre::accept {
 
@@ -21,26 +25,44 @@ int64_t Prober::stripes_at(int64_t length) const {
   return length >= 1024 ? 16 : length >= 384 ? 8 : 4;
 }
 
-int64_t Prober::room(int64_t length) const {
-  // A budget that leaves no prompt is not taken off: thinking models need thousands of tokens.
-  return std::min(answer_tokens, length / 2);
+int64_t Prober::max_tokens(int64_t codes) const {
+  if (bench.options.max_tokens > 0) {
+    return bench.options.max_tokens;
+  }
+  return answer_per_code > 0 ? int64_t(std::ceil(1.1 * answer_per_code * double(codes))) + 16
+                             : answer_tokens;
+}
+
+Item Prober::make(RollCall dials, Frame frame) const {
+  frame.calibration = calibration;
+  frame.seed = uint64_t(bench.options.seed);
+  const int64_t budget = max_tokens(dials.only > 0 ? 1 : dials.stripes);
+  Item item = make_roll_call(dials, frame);
+  item.level = 1;
+  item.ask.max_tokens = budget;
+  item.tokens_predicted = predicted(item);
+  return item;
 }
 
 Item Prober::roll_call(RollCall dials, int64_t length, Api api) const {
-  if (dials.stripes <= 0) {
+  if (dials.stripes == RollCall().stripes) {
     dials.stripes = stripes_at(length);
   }
   Frame frame;
   frame.api = api;
   frame.length = length;
-  frame.max_tokens = room(length);
-  frame.calibration = calibration;
-  frame.seed = uint64_t(bench.options.seed);
-  Item item = make_roll_call(dials, frame);
-  item.level = 1;
-  item.ask.max_tokens = answer_tokens;
-  item.tokens_predicted = predicted(item);
-  return item;
+  // A budget that leaves no prompt is not taken off: thinking models need thousands of tokens.
+  frame.max_tokens = std::min(max_tokens(dials.stripes), length / 2);
+  return make(dials, frame);
+}
+
+Item Prober::roll_call_of_prompt(RollCall dials, int64_t tokens) const {
+  dials.stripes = tokens >= 220 ? 8 : 4;
+  Frame frame;
+  frame.api = main;
+  frame.length = tokens;
+  frame.max_tokens = 0;
+  return make(dials, frame);
 }
 
 int64_t Prober::predicted(const Item& item) const {
@@ -53,18 +75,20 @@ const Seen& Prober::keep(Seen seen) {
 }
 
 Seen Prober::ask(Item item) {
-  const int64_t tokens = predicted(item);
   Sample sample = bench.session.ask(item);
   item.sid = sample.item.sid;
   sample.item = std::move(item);  // a sample from the record has no texts
-  return keep(see(sample, tokens));
+  return keep(see(sample, calibration));
 }
 
 Seen Prober::again(const Seen& before) {
   Item item = before.sample.item;
   item.sid.clear();
-  int64_t& occasion = occasions_[prompt_text(item.ask)];
-  item.occasion = ++occasion;
+  std::string text = str(item.task, name_of(item.ask.api), item.ask.top_logprobs);
+  for (const Message& message : item.ask.messages) {
+    text += message.content;
+  }
+  item.occasion = ++occasions_[std::hash<std::string>()(text)];
   return ask(std::move(item));
 }
 
@@ -73,9 +97,8 @@ std::vector<Seen> Prober::ask_together(std::vector<Item> items) {
   std::vector<Seen> seen;
   for (size_t i = 0; i < samples.size(); ++i) {
     items[i].sid = samples[i].item.sid;
-    const int64_t tokens = predicted(items[i]);
     samples[i].item = std::move(items[i]);
-    seen.push_back(keep(see(samples[i], tokens)));
+    seen.push_back(keep(see(samples[i], calibration)));
   }
   return seen;
 }

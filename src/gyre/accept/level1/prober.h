@@ -2,6 +2,7 @@
 // calibration found: tokens a byte, output budget, which endpoints answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,8 @@ class Prober {
 
   /// A roll call of a prompt that has `length` tokens together with its answer.
   Item roll_call(RollCall dials, int64_t length, Api api) const;
+  /// A roll call whose prompt alone has that many tokens.
+  Item roll_call_of_prompt(RollCall dials, int64_t tokens) const;
   Seen ask(Item item);
   Seen ask(const RollCall& dials, int64_t length, Api api) {
     return ask(roll_call(dials, length, api));
@@ -31,14 +34,16 @@ class Prober {
 
   /// Tokens of a prompt with its answer, and back.
   int64_t predicted(const Item& item) const;
-  int64_t room(int64_t length) const;  // tokens of the answer that a prompt of this length leaves
+  int64_t max_tokens(int64_t codes) const;
   int64_t stripes_at(int64_t length) const;
 
   Bench& bench;
   Calibration calibration;
-  int64_t answer_tokens = 256;  // max_tokens of a roll call of all stripes
+  double answer_per_code = 0;   // tokens of the answer, measured; 0 = not yet
+  int64_t answer_tokens = 256;  // max_tokens until then, and of models that think
+  int64_t most_logprobs = 20;   // that the server grants; 0 = none
   bool able = false;
-  bool gone = false;  // the server answers no more
+  bool gone = false;        // the server answers no more
   bool unnumbered = false;  // its way of writing roll calls
   Api main = Api::Chat;
   std::optional<Api> other;
@@ -48,7 +53,8 @@ class Prober {
 
  private:
   int64_t salt_ = 0;
-  std::map<std::string, int64_t> occasions_;  // how often an item was asked, by its first sid
+  std::map<size_t, int64_t> occasions_;  // how often a prompt was asked again, by its hash
+  Item make(RollCall dials, Frame frame) const;
   const Seen& keep(Seen seen);
 };
 

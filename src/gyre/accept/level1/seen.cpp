@@ -1,11 +1,13 @@
 #include "gyre/accept/level1/seen.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 
 #include "gyre/accept/scoring.h"
+#include "gyre/accept/text/codes.h"
 #include "gyre/accept/text/filler.h"
 #include "gyre/base/error.h"
 
@@ -27,7 +29,9 @@ int64_t hamming(const std::string& a, const std::string& b) {
 Outcome outcome_of_fault(const Reply& reply) {
   switch (reply.fault) {
     case Fault::Overflow:
-      return Outcome::Refused;
+      return reply.http >= 500 ? Outcome::Failed : Outcome::Refused;
+    case Fault::Client:
+      return reply.http == 413 || reply.http == 422 ? Outcome::Refused : Outcome::Failed;
     case Fault::RateLimit:
       return Outcome::Rate;
     default:
@@ -35,13 +39,27 @@ Outcome outcome_of_fault(const Reply& reply) {
   }
 }
 
-/// Codes by asked checkpoint; an item that asks for one has its only code wherever it stands.
+/// Codes by asked checkpoint; an item that asks for one has its last code, of two at most.
 std::vector<std::string> codes_by_checkpoint(const Item& item, const std::string& text) {
   if (item.gold.size() == 1) {
     const auto all = codes_in(text);
-    return {all.size() == 1 ? all.front() : std::string()};
+    return {!all.empty() && all.size() <= 2 ? all.back() : std::string()};
   }
   return numbered_codes(text, int64_t(item.gold.size()));
+}
+
+/// Codes with a number right before them: "7: KX7-3QD", "| 7 | KX7-3QD".
+int64_t numbered_count(const std::string& text) {
+  int64_t n = 0;
+  for (const FoundCode& found : find_codes(text)) {
+    size_t at = found.begin;
+    while (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
+           text[at - 1] != '\n') {
+      --at;
+    }
+    n += at > 0 && at < found.begin && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+  }
+  return n;
 }
 
 void read_codes(Seen& seen) {
@@ -49,39 +67,42 @@ void read_codes(Seen& seen) {
   auto codes = codes_by_checkpoint(seen.sample.item, seen.text);
   codes.resize(gold.size());
   const auto all = codes_in(seen.text);
-  const bool none_numbered =
-      std::all_of(codes.begin(), codes.end(), [](const std::string& c) { return c.empty(); });
-  if (gold.size() > 1 && none_numbered && all == gold) {
-    codes = all;
-    seen.unnumbered = true;
-  }
+  const bool none_numbered = gold.size() > 1 && 2 * numbered_count(seen.text) < int64_t(all.size());
   seen.near_miss = true;
   for (size_t i = 0; i < gold.size(); ++i) {
     const bool right = codes[i] == gold[i];
     seen.stripes.push_back(right ? 1 : 0);
     seen.near_miss = seen.near_miss && (right || hamming(codes[i], gold[i]) == 1);
   }
-  // An answer is "7: KX7-3QD" a line. Heaps of codes, one span over and over and noise are none.
-  const bool heap = gold.size() == 1 ? all.size() > 2 : none_numbered && all.size() > 2;
-  seen.degenerate = heap || (all.empty() && (is_gibberish(seen.text) ||
-                                             (seen.text.size() > 24 &&
-                                              repetition(seen.text) > 0.5)));
+  seen.unnumbered = none_numbered && !all.empty();
+  // Heaps of codes, one span over and over and noise are no answers.
+  const bool heap = gold.size() == 1 && all.size() > 2;
+  const bool noise =
+      is_gibberish(seen.text) || (seen.text.size() > 24 && repetition(seen.text) > 0.5);
+  seen.degenerate = heap || (all.empty() && noise);
 }
 
 }  // namespace
 
-bool Seen::cut() const { return reply().finish == "length"; }
+bool Seen::cut() const {
+  return reply().finish == "length";
+}
 
-int64_t Seen::right() const { return std::count(stripes.begin(), stripes.end(), 1); }
+int64_t Seen::right() const {
+  return std::count(stripes.begin(), stripes.end(), 1);
+}
 
-int64_t Seen::tokens() const { return counted_otherwise() ? predicted : reported.value_or(predicted); }
+int64_t Seen::tokens() const {
+  return counted_otherwise() ? predicted : reported.value_or(predicted);
+}
 
 bool Seen::counted_less() const {
-  return reported && *reported > 0 && *reported < predicted - Calibration::tolerance(predicted);
+  return counted_otherwise() && *reported > 0 && *reported < predicted;
 }
 
 bool Seen::counted_otherwise() const {
-  return reported && std::abs(*reported - predicted) > Calibration::tolerance(predicted);
+  return calibrated && reported &&
+         std::abs(*reported - predicted) > Calibration::tolerance(predicted);
 }
 
 std::string without_thoughts(const std::string& text, bool* found) {
@@ -107,10 +128,11 @@ std::string without_thoughts(const std::string& text, bool* found) {
   return text;
 }
 
-Seen see(const Sample& sample, int64_t predicted) {
+Seen see(const Sample& sample, const Calibration& calibration) {
   Seen seen;
   seen.sample = sample;
-  seen.predicted = predicted;
+  seen.predicted = calibration.tokens_for(prompt_bytes(sample.item.ask));
+  seen.calibrated = calibration.source != "guess";
   const Reply& reply = sample.reply;
   seen.reported = reply.prompt_tokens;
   if (!reply.answered()) {
@@ -170,8 +192,8 @@ Gap gap_of(const std::vector<int>& stripes) {
   gap.last = n - 1 - (std::find(stripes.rbegin(), stripes.rend(), 0) - stripes.rbegin());
   const int64_t strays = gap.last - gap.first + 1 - missing;
   const bool one_run = strays == 0 || (strays == 1 && missing >= 4);
-  gap.shape = !one_run           ? Shape::Scattered
-              : gap.first == 0   ? Shape::Head
+  gap.shape = !one_run            ? Shape::Scattered
+              : gap.first == 0    ? Shape::Head
               : gap.last + 1 == n ? Shape::Tail
                                   : Shape::Middle;
   return gap;

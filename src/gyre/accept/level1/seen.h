@@ -25,13 +25,14 @@ enum class Outcome {
 struct Seen {
   Sample sample;
   Outcome outcome = Outcome::Failed;
-  std::vector<int> stripes;          // 1 came back, 0 did not; by asked checkpoint
-  std::string text;                  // what was read: content without thoughts, else reasoning
-  int64_t predicted = 0;             // tokens of the prompt
-  std::optional<int64_t> reported;   // by usage, where it says anything
-  bool degenerate = false;           // gibberish, one span over and over, all codes in a heap
-  bool near_miss = false;            // each wrong code differs from the right one in one symbol
-  bool unnumbered = false;           // right codes in order, without their numbers
+  std::vector<int> stripes;         // 1 came back, 0 did not; by asked checkpoint
+  std::string text;                 // what was read: content without thoughts, else reasoning
+  int64_t predicted = 0;            // tokens of the prompt
+  bool calibrated = false;          // the prediction rests on the server's own counts
+  std::optional<int64_t> reported;  // by usage, where it says anything
+  bool degenerate = false;          // gibberish, one span over and over, all codes in a heap
+  bool near_miss = false;           // each wrong code differs from the right one in one symbol
+  bool unnumbered = false;          // right codes in order, without their numbers
   bool thinks_in_content = false, only_reasoning = false;
 
   const Reply& reply() const { return sample.reply; }
@@ -45,8 +46,8 @@ struct Seen {
   bool counted_otherwise() const;
 };
 
-/// `predicted` tokens of the prompt; the item's gold has one code per asked checkpoint.
-Seen see(const Sample& sample, int64_t predicted);
+/// The item's gold has one code per asked checkpoint.
+Seen see(const Sample& sample, const Calibration& calibration);
 
 /// Where codes are missing.
 enum class Shape { Whole, Head, Middle, Tail, Scattered, All };

@@ -138,7 +138,7 @@ Item finish(Draft draft, const Frame& frame) {
   }
   const std::string opening =
       with_salt(draft, frame) + (draft.head.empty() ? "" : draft.head + "\n");
-  const std::string ending = draft.question + cue(frame.api);
+  const std::string ending = draft.question + (draft.continuation ? "" : cue(frame.api));
   Haystack haystack;
   if (draft.arm != Arm::Alone) {
     haystack = lay_out(draft, frame, int64_t(opening.size() + 1 + ending.size()));

@@ -33,6 +33,7 @@ struct Draft {
   std::string salt;      // stream of the salt line
   std::string filler;    // stream of the filler
   Arm arm = Arm::Main;
+  bool continuation = false;  // the question is the beginning of a sentence: no cue after it
 };
 
 /// Builds prompt, evidence places, sentences and prediction; applies the arm. One user message.

@@ -63,6 +63,9 @@ struct Needle {
   Arm arm = Arm::Main;
 };
 Item make_needle(const Needle& dials, const Frame& frame);
+/// Distractors for which a text of this length has room beside its filler, 0 to 31; more than that
+/// may throw Error(Usage), but in the short arm any number fits.
+int64_t most_distractors(const Frame& frame);
 
 /// Level 3: one answer from m parts: codes joined, or digits summed mod 10.
 struct Join {
@@ -80,7 +83,7 @@ struct Chain {
   int64_t index = 0, hops = 1, decoys = 1;
   LinkOrder order = LinkOrder::Shuffled;
   std::vector<double> fractions;  // one per link, hops + 1
-  int64_t only = 0;               // control: ask for hop 1 ... hops (0 = the chain)
+  int64_t only = 0;  // control: ask for hop 1 ... hops, hops + 1 = the first variable's code
   Arm arm = Arm::Main;
 };
 Item make_chain(const Chain& dials, const Frame& frame);
@@ -97,13 +100,17 @@ struct Contradiction {
 Item make_contradiction(const Contradiction& dials, const Frame& frame);
 
 /// Ranking mode: "The code for the red kettle is 7." and at the end "The code for the red kettle
-/// is"; two worked examples first. Candidates: gold, values of the distractors, absent values.
+/// is"; two worked examples first. Candidates: gold, values of the distractors, the twin's (dial
+/// "twin"), absent values; in digit order. No evidence: the gold is in the dial "withheld".
 struct Ranked {
   int64_t index = 0, distractors = 4, candidates = 10;
   double fraction = 0.5;
   Arm arm = Arm::Main;  // Main, NoEvidence (prior), Swap (the twin of the evidence gain)
 };
 Item make_ranked(const Ranked& dials, const Frame& frame);
+
+/// Latency pass: its own salt first, so that no cache has seen it, and an answer of many tokens.
+Item make_latency(int64_t repeat, const Frame& frame);
 
 /// Self-check before anything is sent: every evidence sentence stands exactly once in the prompt.
 ///

@@ -1,0 +1,102 @@
+#include "gyre/accept/guard.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+
+namespace gyre::accept {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "gyre.accept_facts/1";
+
+}  // namespace
+
+Guard::Guard(std::unique_ptr<Subject> subject, std::string key, std::filesystem::path facts_file)
+    : subject_(std::move(subject)), key_(std::move(key)), facts_file_(std::move(facts_file)) {}
+
+std::string Guard::hidden(std::string text) const {
+  for (size_t at = 0; !key_.empty() && (at = text.find(key_, at)) != std::string::npos;) {
+    text.replace(at, key_.size(), "***");
+  }
+  return text;
+}
+
+Facts Guard::discover() {
+  Facts facts = subject_->discover();
+  facts.server = hidden(facts.server);
+  facts.model = hidden(facts.model);
+  for (Claim& claim : facts.claims) {
+    claim.source = hidden(claim.source);
+  }
+  std::map<std::string, std::string> other;
+  for (const auto& [name, value] : facts.other) {
+    other[hidden(name)] = hidden(value);
+  }
+  facts.other = std::move(other);
+  if (!facts_file_.empty()) {
+    write_file_atomic(facts_file_, to_json(KnownFacts{name(), facts}) + "\n");
+  }
+  return facts;
+}
+
+Reply Guard::ask(const Ask& ask) {
+  Reply reply = subject_->ask(ask);
+  reply.text = hidden(std::move(reply.text));
+  reply.reasoning = hidden(std::move(reply.reasoning));
+  reply.finish = hidden(std::move(reply.finish));
+  reply.fault_text = hidden(std::move(reply.fault_text));
+  for (auto& ranks : reply.top) {
+    for (TokenScore& score : ranks) {
+      score.text = hidden(std::move(score.text));
+    }
+  }
+  return reply;
+}
+
+std::string to_json(const KnownFacts& known) {
+  Json claims = Json::array();
+  for (const Claim& claim : known.facts.claims) {
+    claims.push_back(Json{{"source", claim.source}, {"tokens", claim.tokens}});
+  }
+  Json out{{"schema", kSchema},
+           {"subject", known.subject},
+           {"server", known.facts.server},
+           {"model", known.facts.model},
+           {"claims", std::move(claims)}};
+  out["slots"] = known.facts.slots ? Json(*known.facts.slots) : Json();
+  out["counts_tokens"] = known.facts.counts_tokens;
+  out["other"] = known.facts.other;
+  return out.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+KnownFacts read_facts(const std::filesystem::path& file) {
+  const Json json = Json::parse(read_file(file), nullptr, false);
+  try {
+    if (json.at("schema") != kSchema) {
+      throw Error(Code::Format, "schema ", json.at("schema").dump());
+    }
+    KnownFacts out;
+    out.subject = json.at("subject").get<std::string>();
+    out.facts.server = json.at("server").get<std::string>();
+    out.facts.model = json.at("model").get<std::string>();
+    for (const Json& claim : json.at("claims")) {
+      out.facts.claims.push_back(
+          {claim.at("source").get<std::string>(), claim.at("tokens").get<int64_t>()});
+    }
+    if (!json.at("slots").is_null()) {
+      out.facts.slots = json.at("slots").get<int64_t>();
+    }
+    out.facts.counts_tokens = json.at("counts_tokens").get<bool>();
+    out.facts.other = json.at("other").get<std::map<std::string, std::string>>();
+    return out;
+  } catch (const std::exception& fault) {
+    throw Error(Code::Format, file.string(), ": not the facts of an acceptance run (", fault.what(),
+                ")");
+  }
+}
+
+}  // namespace gyre::accept

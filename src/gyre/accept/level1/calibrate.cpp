@@ -1,0 +1,131 @@
+// Two roll calls of different size in the same frame tell tokens a byte, the template's overhead,
+// how many tokens an answer takes, and whether the model can do the task at all.
+#include <algorithm>
+#include <cmath>
+
+#include "gyre/accept/level1/steps.h"
+#include "gyre/base/error.h"
+
+namespace gyre::accept {
+
+namespace {
+
+constexpr int64_t kBudgets[] = {256, 4096, 16384};  // max_tokens: usual, thinking, long thinking
+
+/// Wants more room: cut off, or all of the room went into thoughts.
+bool starved(const Seen& seen) {
+  return seen.outcome == Outcome::Empty || (seen.reply().answered() && seen.cut());
+}
+
+bool patience_is_over(const Seen& seen) {
+  switch (seen.reply().fault) {
+    case Fault::FirstByte:
+    case Fault::Idle:
+    case Fault::Deadline:
+    case Fault::TooMuch:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Asks with growing budgets until the answer ends by itself.
+Seen ask_within_budget(Prober& prober, int64_t prompt_tokens) {
+  Seen seen;
+  for (const int64_t budget : kBudgets) {
+    if (budget < prober.answer_tokens) {
+      continue;
+    }
+    prober.answer_tokens = budget;
+    RollCall dials;
+    dials.salt = prober.fresh_salt();
+    // The length counts the answer; a thinking model's budget does not make the prompt longer.
+    seen = prober.ask(prober.roll_call_of_prompt(dials, prompt_tokens));
+    if (!starved(seen) || prober.options().max_tokens > 0) {
+      break;
+    }
+  }
+  return seen;
+}
+
+void measure_answer(Prober& prober, const std::vector<Seen>& pair) {
+  if (prober.answer_tokens > kBudgets[0]) {
+    prober.bench.result.answer_tokens = prober.answer_tokens;
+    const Seen& first = prober.all.front();
+    if (pair.front().reply().answered() && pair.front().outcome != Outcome::Empty) {
+      prober.bench.find(
+          "BUDGET_CUT",
+          str("an answer of ", first.stripes.size(), " codes ended empty or cut at ",
+              first.sample.item.ask.max_tokens, " tokens; ", prober.answer_tokens, " were enough"),
+          sids(prober.all), {{"max_tokens", str(prober.answer_tokens)}, {"verdict", "cut"}});
+    }
+    return;
+  }
+  for (const Seen& seen : pair) {
+    if (seen.outcome == Outcome::Kept || seen.outcome == Outcome::Lost) {
+      const auto counted = seen.reply().completion_tokens.value_or(0);
+      const double tokens = std::max(double(counted), 0.6 * double(seen.reply().text.size()));
+      prober.answer_per_code =
+          std::max(prober.answer_per_code,
+                   (counted > 0 ? double(counted) : tokens) / double(seen.stripes.size()));
+    }
+  }
+  prober.bench.result.answer_tokens = prober.max_tokens(16);
+}
+
+void fit(Prober& prober, const Seen& small, const Seen& large) {
+  const auto bytes = [](const Seen& seen) { return prompt_bytes(seen.sample.item.ask); };
+  Calibration fitted;
+  if (small.reported && large.reported) {
+    fitted = fit_calibration(bytes(small), *small.reported, bytes(large), *large.reported);
+  } else if (small.reported && *small.reported > 0) {
+    fitted.tokens_per_byte = double(*small.reported) / double(bytes(small));
+    fitted.source = "usage";
+  }
+  fitted.evidence = sids({small, large});
+  prober.calibration = fitted;
+}
+
+}  // namespace
+
+bool calibrate(Prober& prober) {
+  const auto& options = prober.options();
+  const int64_t first = *std::min_element(options.lengths.begin(), options.lengths.end());
+  const int64_t base = std::min(options.original_length, first);
+  const int64_t small_tokens = base / 2;
+  const int64_t large_tokens =
+      std::max(small_tokens + 64, std::min(3 * options.original_length, first) - 128);
+  Seen small = ask_within_budget(prober, small_tokens);
+  if (small.outcome == Outcome::Failed && !patience_is_over(small)) {
+    small = ask_within_budget(prober, small_tokens);
+  }
+  if (!small.reply().answered()) {
+    return false;
+  }
+  Seen large = ask_within_budget(prober, large_tokens);
+  if (large.outcome == Outcome::Failed && !patience_is_over(large)) {
+    large = ask_within_budget(prober, large_tokens);
+  }
+  fit(prober, small, large);
+  measure_answer(prober, {small, large});
+  const auto reads = [](const Seen& seen) {
+    return !seen.reply().answered() || (seen.wrong() <= 1 && seen.right() > 1);
+  };
+  prober.able = reads(small) && reads(large);
+  prober.unnumbered = small.unnumbered || large.unnumbered;
+  prober.bench.result.calibration = prober.calibration;
+  return true;
+}
+
+bool answers(Prober& prober) {
+  RollCall dials;
+  dials.salt = prober.fresh_salt();
+  return prober
+      .ask(dials,
+           std::min<int64_t>(prober.options().original_length, prober.options().lengths.front()),
+           prober.main)
+      .reply()
+      .answered();
+}
+
+}  // namespace gyre::accept

@@ -1,0 +1,194 @@
+#include "gyre/accept/quality/examiner.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "gyre/accept/text/filler.h"
+#include "gyre/base/error.h"
+
+namespace gyre::accept {
+namespace {
+
+constexpr int64_t kOffGrid = 64;  // rungs of level 1 stand up to that many tokens beside a length
+
+Api api_of(const AcceptOptions& options, const Subject& subject) {
+  const bool chat = options.api != "completions" && subject.can(Api::Chat);
+  return chat ? Api::Chat : Api::Completions;
+}
+
+bool is_cut(const Sample& sample) {
+  return sample.verdict == Verdict::Cut ||
+         (sample.verdict == Verdict::Empty &&
+          (sample.reply.finish == "length" || !sample.reply.reasoning.empty()));
+}
+
+std::string fault_words(const Reply& reply) {
+  return str(name_of(reply.fault), reply.fault_text.empty() ? "" : ": ", reply.fault_text);
+}
+
+Outcome outcome_of(const Sample& sample, const Slot& slot) {
+  Outcome out{slot, sample.item.sid, sample.verdict, sample.found, {}, {}, {}, {}};
+  out.codes = codes_in(sample.found);
+  out.dials = sample.item.dials;
+  out.gold = sample.item.gold;
+  if (sample.verdict == Verdict::Error) {
+    out.fault = fault_words(sample.reply);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Slot> slots(int64_t first, int64_t last) {
+  std::vector<Slot> out;
+  for (int64_t index = first; index < last; ++index) {
+    for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
+      out.push_back({bucket, index});
+    }
+  }
+  return out;
+}
+
+Examiner::Examiner(Bench& bench)
+    : bench_(bench), api_(api_of(bench.options, bench.session.subject())) {
+  budget_ = bench.options.max_tokens > 0 ? bench.options.max_tokens
+                                         : std::max(kBudgets[0], bench.result.answer_tokens);
+  if (bench.result.calibration.source == "guess") {
+    calibrate();
+  }
+}
+
+/// Without level 1: two plain needles, one three times as long as the other.
+void Examiner::calibrate() {
+  std::vector<Item> items;
+  std::vector<int64_t> bytes;
+  for (const int64_t length :
+       {bench_.options.original_length, 3 * bench_.options.original_length}) {
+    Needle dials;
+    dials.family = "plain";
+    items.push_back(make_needle(dials, frame(length)));
+    items.back().task = "calibration";
+    items.back().level = 1;
+    bytes.push_back(prompt_bytes(items.back().ask));
+  }
+  const auto samples = bench_.session.ask_all(std::move(items));
+  const auto& a = samples[0];
+  const auto& b = samples[1];
+  if (a.reply.prompt_tokens && b.reply.prompt_tokens) {
+    bench_.result.calibration =
+        fit_calibration(bytes[0], *a.reply.prompt_tokens, bytes[1], *b.reply.prompt_tokens);
+    bench_.result.calibration.evidence = {a.item.sid, b.item.sid};
+  }
+}
+
+Frame Examiner::frame(int64_t length) const {
+  Frame out;
+  out.api = api_;
+  out.max_tokens = budget_;
+  // Prompt and answer together; a budget that takes more than half of it stands beside it.
+  out.length = std::max(length, length / 2 + budget_);
+  out.calibration = bench_.result.calibration;
+  out.seed = static_cast<uint64_t>(bench_.options.seed);
+  return out;
+}
+
+Item Examiner::labelled(const Spec& spec, const Slot& slot, int64_t length, Item item) const {
+  item.length = length;
+  item.index = slot.index;
+  item.dials["bucket"] = str(slot.bucket);
+  item.dials["cell"] = spec.label();
+  return item;
+}
+
+Item Examiner::item(const Spec& spec, const Slot& slot, Arm arm, int64_t length) const {
+  return labelled(spec, slot, length, spec.make(slot, arm, frame(length)));
+}
+
+std::string Examiner::forbidden(int64_t length) const {
+  const LevelOne& one = bench_.result.one;
+  if (!one.ran) {
+    return "";
+  }
+  for (const Finding& finding : bench_.result.findings) {
+    if (finding.id == "CACHE_DIVERGENCE") {
+      return "level 1: equal requests are answered differently by the cache";
+    }
+  }
+  bool met = false;
+  for (const Rung& rung : one.rungs) {
+    const bool here = rung.api == api_ && std::abs(rung.length - length) <= kOffGrid;
+    met = met || here;
+    if (here && rung.status == Status::Fail) {
+      return str("level 1 failed at ", rung.length, " tokens", rung.says.empty() ? "" : ": ",
+                 rung.says);
+    }
+  }
+  if (!met && one.window.fails && length >= *one.window.fails) {
+    return str("level 1 failed at ", *one.window.fails, " tokens");
+  }
+  return "";
+}
+
+bool Examiner::raise_budget() {
+  if (bench_.options.max_tokens > 0) {
+    return false;
+  }
+  const auto* next = std::upper_bound(std::begin(kBudgets), std::end(kBudgets), budget_);
+  if (next == std::end(kBudgets)) {
+    return false;
+  }
+  budget_ = *next;
+  bench_.result.answer_tokens = budget_;
+  return true;
+}
+
+std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
+  const int64_t before = budget_, noted = bench_.result.answer_tokens;
+  Sample sample = bench_.session.ask(item(spec, {}, arm, length));
+  while (is_cut(sample)) {
+    if (!raise_budget()) {
+      budget_ = before;  // no budget helps: the small one costs least
+      bench_.result.answer_tokens = noted;
+      break;
+    }
+    sample = bench_.session.ask(item(spec, {}, arm, length));
+  }
+  if (sample.reply.answered()) {
+    return "";
+  }
+  const auto outcomes = ask(spec, length, arm, slots(0, 1));
+  const auto failed = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+    return outcome.verdict == Verdict::Error;
+  });
+  if (failed < kBuckets) {
+    return "";
+  }
+  return str("all of ", kBuckets, " requests failed: ", outcomes[0].fault);
+}
+
+std::vector<Outcome> Examiner::ask(std::vector<Item> items, const std::vector<Slot>& slots) {
+  const auto samples = bench_.session.ask_all(std::move(items));
+  std::vector<Outcome> out;
+  int64_t lost = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    out.push_back(outcome_of(samples[i], slots[i]));
+    lost += samples[i].reply.fault == Fault::Connect;
+  }
+  if (!samples.empty() && lost == static_cast<int64_t>(samples.size())) {
+    gone_ = str("the server does not answer any more: ", out.back().fault);
+  }
+  return out;
+}
+
+std::vector<Outcome> Examiner::ask(const Spec& spec, int64_t length, Arm arm,
+                                   const std::vector<Slot>& wanted) {
+  std::vector<Item> items;
+  for (const Slot& slot : wanted) {
+    items.push_back(item(spec, slot, arm, length));
+  }
+  return ask(std::move(items), wanted);
+}
+
+}  // namespace gyre::accept
