@@ -182,8 +182,8 @@ at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {
   const std::string prefix = str("blocks.", n, ".mlp.");
   const Mlp kind = model_.config().mlp;
   const char* first = kind == Mlp::Gelu ? "up" : "gate_up";
-  const at::Tensor up_BTF = linear(x_BTC, linear_layer(prefix + first));
-  const at::Tensor down_BTC = activated_linear(up_BTF, kind, linear_layer(prefix + "down"));
+  const LinearLayer up = linear_layer(prefix + first), down = linear_layer(prefix + "down");
+  const at::Tensor down_BTC = model::mlp(x_BTC, up, kind, down);
   return after_norm(down_BTC, str("blocks.", n, ".mlp_post_norm"));
 }
 
