@@ -3,12 +3,16 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+
 #include "gyre/model/cpu/many_rows.h"
 #include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
 namespace gyre::model {
 namespace {
+
+constexpr int64_t kPackedTiles = 8;  // of x at once, which bounds the memory of long prompts
 
 cpu::After after(std::optional<Mlp> activation) {
   return !activation                  ? cpu::After::Nothing
@@ -41,24 +45,32 @@ at::Tensor linear_of_many_rows(const at::Tensor& input, const LinearLayer& layer
   const at::Tensor bias =
       layer.bias.defined() ? layer.bias.to(at::kFloat).contiguous() : at::Tensor();
   const int64_t n_tiles = (M + cpu::kTokens - 1) / cpu::kTokens;
-  const at::Tensor packed = at::empty({n_tiles * (K / 2) * cpu::kTokens}, at::kInt);
-  const cpu::ManyRows rows{.x = static_cast<const uint16_t*>(x.const_data_ptr()),
-                           .w = static_cast<const uint16_t*>(layer.weight.const_data_ptr()),
-                           .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-                           .packed_x = static_cast<uint32_t*>(packed.mutable_data_ptr()),
-                           .y = static_cast<uint16_t*>(y.mutable_data_ptr()),
-                           .M = M,
-                           .N = sizes.back(),
-                           .K = K,
-                           .after = after(activation),
-                           .width = gated ? cpu::kOutputs / 2 : cpu::kOutputs};
+  const at::Tensor packed =
+      at::empty({std::min(n_tiles, kPackedTiles) * (K / 2) * cpu::kTokens}, at::kInt);
+  const cpu::ManyRows whole{.x = static_cast<const uint16_t*>(x.const_data_ptr()),
+                            .w = static_cast<const uint16_t*>(layer.weight.const_data_ptr()),
+                            .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
+                            .packed_x = static_cast<uint32_t*>(packed.mutable_data_ptr()),
+                            .y = static_cast<uint16_t*>(y.mutable_data_ptr()),
+                            .M = M,
+                            .N = sizes.back(),
+                            .K = K,
+                            .after = after(activation),
+                            .width = gated ? cpu::kOutputs / 2 : cpu::kOutputs};
   const cpu::ManyRowsTable& kernels = many_rows_kernels();
-  const int64_t n_pieces = n_tiles * ((rows.N + rows.width - 1) / rows.width);
+  const int64_t n_blocks = (whole.N + whole.width - 1) / whole.width;
   GYRE_WORK("gyre::many_rows", 2.0 * static_cast<double>(M * n_rows * K),
             x.nbytes() + layer.weight.nbytes() + y.nbytes());
-  parallel_for(0, n_tiles, 1, [&](int64_t begin, int64_t end) { kernels.pack(rows, begin, end); });
-  parallel_for(0, n_pieces, 1,
-               [&](int64_t begin, int64_t end) { kernels.pieces(rows, begin, end); });
+  for (int64_t m = 0; m < M; m += kPackedTiles * cpu::kTokens) {
+    cpu::ManyRows part = whole;
+    part.M = std::min(M - m, kPackedTiles * cpu::kTokens);
+    part.x += m * K;
+    part.y += m * part.N;
+    const int64_t n = (part.M + cpu::kTokens - 1) / cpu::kTokens;
+    parallel_for(0, n, 1, [&](int64_t begin, int64_t end) { kernels.pack(part, begin, end); });
+    parallel_for(0, n * n_blocks, 1,
+                 [&](int64_t begin, int64_t end) { kernels.pieces(part, begin, end); });
+  }
   return y;
 }
 

@@ -22,8 +22,9 @@ struct Sizes {
 };
 // Around tiles of 64 rows and their vectors of 16, pieces of 96 (48 gated) outputs, register tiles
 // of 6, and packed vectors of 32 channels.
-const std::vector<Sizes> kSizes = {{64, 2, 1},   {64, 32, 96},  {65, 34, 5},   {80, 66, 97},
-                                   {97, 30, 48}, {128, 64, 50}, {150, 4, 193}, {192, 96, 31}};
+const std::vector<Sizes> kSizes = {{64, 2, 1},    {64, 32, 96},  {65, 34, 5},
+                                   {80, 66, 97},  {97, 30, 48},  {128, 64, 50},
+                                   {150, 4, 193}, {192, 96, 31}, {600, 34, 7}};
 
 LinearLayer layer_of(int64_t n_rows, int64_t K, bool bias) {
   return {random_normal({n_rows, K}, 2).to(at::kBFloat16),
