@@ -11,6 +11,8 @@ import shutil
 import struct
 import sys
 
+import client_corpus
+
 HERE = pathlib.Path(__file__).resolve().parent
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
 PACK = {U8: "B", I8: "b", U16: "H", I16: "h", U32: "I", I32: "i", F32: "f", BOOL: "?", U64: "Q",
@@ -305,10 +307,13 @@ def main():
                       for word in key_words(value)} | {"null", "true", "id"},
         "vocabulary": {"GGUF", "gpt2", "llama", "gemma4", "tokenizer.ggml.tokens", "llama-bpe",
                        "tokenizer.ggml.merges", "tokenizer.ggml.scores", "tokenizer.ggml.pre"},
-        "dequantize": {"\x00", "\x3c"}}
+        "dequantize": {"\x00", "\x3c"},
+        **{name: client_corpus.WORDS for name in ("sse", "reply", "server_words")}}
     for name, files in (("config", config_files), ("gguf", gguf_files),
                         ("safetensors", safetensors_files), ("tokenizer", tokenizer_files),
-                        ("vocabulary", vocabulary_files), ("dequantize", dequantize_files)):
+                        ("vocabulary", vocabulary_files), ("dequantize", dequantize_files),
+                        ("sse", client_corpus.sse_files), ("reply", client_corpus.reply_files),
+                        ("server_words", client_corpus.server_words_files)):
         folder = out / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, value in files():
