@@ -8,7 +8,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr int kMostSteps = 8;
+constexpr int kMostSteps = 12;
 
 int64_t close_enough(int64_t tokens) {
   return std::max<int64_t>(48, tokens / 50);
@@ -138,6 +138,9 @@ void measure_window(Prober& prober, Ladder& ladder) {
     }
   }
   measure(prober, ladder, prober.main);
+  if (!ladder.window.fails && prober.other) {
+    measure(prober, ladder, *prober.other);
+  }
 }
 
 }  // namespace gyre::accept
