@@ -60,6 +60,17 @@ Examiner::Examiner(Bench& bench)
   }
 }
 
+Sample Examiner::ask_one(Item item) {
+  return std::move(ask_all({std::move(item)}).front());
+}
+
+std::vector<Sample> Examiner::ask_all(std::vector<Item> items) {
+  for (size_t i = 0; bench_.on_item && i < items.size(); ++i) {
+    bench_.on_item(items[i]);
+  }
+  return bench_.session.ask_all(std::move(items));
+}
+
 /// Without level 1: two plain needles, one three times as long as the other.
 void Examiner::calibrate() {
   std::vector<Item> items;
@@ -73,7 +84,7 @@ void Examiner::calibrate() {
     items.back().level = 1;
     bytes.push_back(prompt_bytes(items.back().ask));
   }
-  const auto samples = bench_.session.ask_all(std::move(items));
+  const auto samples = ask_all(std::move(items));
   const auto& a = samples[0];
   const auto& b = samples[1];
   if (a.reply.prompt_tokens && b.reply.prompt_tokens) {
@@ -146,14 +157,14 @@ bool Examiner::raise_budget() {
 
 std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
   const int64_t before = budget_, noted = bench_.result.answer_tokens;
-  Sample sample = bench_.session.ask(item(spec, {}, arm, length));
+  Sample sample = ask_one(item(spec, {}, arm, length));
   while (is_cut(sample)) {
     if (!raise_budget()) {
       budget_ = before;  // no budget helps: the small one costs least
       bench_.result.answer_tokens = noted;
       break;
     }
-    sample = bench_.session.ask(item(spec, {}, arm, length));
+    sample = ask_one(item(spec, {}, arm, length));
   }
   if (sample.reply.answered()) {
     return "";
@@ -169,7 +180,7 @@ std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
 }
 
 std::vector<Outcome> Examiner::ask(std::vector<Item> items, const std::vector<Slot>& slots) {
-  const auto samples = bench_.session.ask_all(std::move(items));
+  const auto samples = ask_all(std::move(items));
   std::vector<Outcome> out;
   int64_t lost = 0;
   for (size_t i = 0; i < samples.size(); ++i) {

@@ -63,6 +63,8 @@ class Examiner {
   std::string gone_;
 
   void calibrate();
+  Sample ask_one(Item item);
+  std::vector<Sample> ask_all(std::vector<Item> items);
 };
 
 /// Every bucket, indices first ... last - 1.
