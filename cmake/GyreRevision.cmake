@@ -1,7 +1,7 @@
 # GYRE_REVISION for the run record: `git describe` at each build, not at configure time, kept in a
 # header that changes only when the revision does, so that one file is compiled anew.
 set(GYRE_REVISION_HEADER ${CMAKE_BINARY_DIR}/generated/gyre_revision.h)
-set(GYRE_REVISION_USER ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/train/machine.cpp)
+set(GYRE_REVISION_USER ${CMAKE_CURRENT_SOURCE_DIR}/src/gyre/train/revision.cpp)
 if(EXISTS ${GYRE_REVISION_USER})
   add_custom_target(gyre_revision
     COMMAND ${CMAKE_COMMAND} -D HEADER=${GYRE_REVISION_HEADER} -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}

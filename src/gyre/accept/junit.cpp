@@ -167,8 +167,4 @@ std::string to_junit(const Acceptance& a) {
   return out.str();
 }
 
-int exit_status(const Acceptance& a) {
-  return a.verdict == Status::Pass ? 0 : 1;
-}
-
 }  // namespace gyre::accept

@@ -3,8 +3,7 @@
 #include "gyre/accept/plan.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <set>
 
 #include "gyre/accept/quality/grid.h"
 #include "gyre/accept/result_words.h"
@@ -150,8 +149,24 @@ void add_quality(Adder& adder, const AcceptOptions& options, int64_t level) {
   }
 }
 
-void add_curves(Adder& adder, const AcceptOptions& options) {
+/// Each place is asked with its evidence and with the evidence of its twin.
+void add_ranking(Adder& adder, const AcceptOptions& options) {
+  constexpr int64_t kAnswer = 2, kTwins = 2, kGuesses = 16, kCopies = 18;  // ranking/ranking.cpp
+  const int64_t first = kTwins * kBuckets * options.looks.front();
+  const int64_t original = first + kGuesses + kCopies;
+  adder.add(str("ranking, ", grouped(options.original_length), " tokens"), original, original,
+            options.original_length, kAnswer, options.concurrency);
   for (const int64_t length : options.lengths) {
+    adder.add(str("ranking, ", grouped(length), " tokens"),
+              kTwins * kBuckets * options.looks.back() + kCopies, first + kCopies, length - kAnswer,
+              kAnswer, options.concurrency);
+  }
+}
+
+void add_curves(Adder& adder, const AcceptOptions& options) {
+  std::set<int64_t> lengths(options.lengths.begin(), options.lengths.end());
+  lengths.insert(options.original_length);
+  for (const int64_t length : lengths) {
     adder.add(str("time and memory, ", grouped(length), " tokens"), kCurveRepeats, kCurveRepeats,
               std::max<int64_t>(length - kCurveAnswer, length / 2), kCurveAnswer);
   }
@@ -185,10 +200,14 @@ Plan plan(const AcceptOptions& options, const Speed& speed, const LocalShape* sh
   if (has_level(options, 1)) {
     add_level_one(adder, options);
   }
+  const bool ranked = options.ranking == "on";
   for (const int64_t level : {2, 3}) {
-    if (has_level(options, level)) {
+    if (has_level(options, level) && !ranked) {
       add_quality(adder, options, level);
     }
+  }
+  if (has_level(options, 2) && ranked) {
+    add_ranking(adder, options);
   }
   if (options.curves) {
     add_curves(adder, options);

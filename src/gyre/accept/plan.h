@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct LocalShape {
   std::vector<Layer> layers;
   int64_t value_bytes = 4;  // of keys and values in the cache
 };
+/// From the config and the headers of a run, model folder or .gguf file, as inspect reads them.
+LocalShape local_shape(const std::filesystem::path& path, int64_t value_bytes);
 /// 2 x kv_heads x head_dim x value_bytes for each layer and token that it keeps.
 double kv_bytes(const LocalShape& shape, int64_t tokens);
 /// 2 x parameters for each token, and 4 x heads x head_dim for each pair of tokens that attend.

@@ -6,7 +6,7 @@ namespace gyre::accept {
 
 std::optional<WorstBucket> worst_bucket(const std::vector<Cell>& cells) {
   const auto rank = [](const BucketResult& one) {
-    return std::tuple(static_cast<double>(one.correct) / static_cast<double>(one.n), one.lower);
+    return std::tuple(one.lower, static_cast<double>(one.correct) / static_cast<double>(one.n));
   };
   std::optional<WorstBucket> worst;
   for (const Cell& cell : cells) {

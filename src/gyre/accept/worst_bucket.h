@@ -16,7 +16,7 @@ struct WorstBucket {
   const BucketResult& result() const { return cell->buckets[bucket]; }
 };
 
-/// Of the main arms: least share right, then least lower bound; none when nothing was asked.
+/// Of the main arms: least lower bound, then least share right; none when nothing was asked.
 std::optional<WorstBucket> worst_bucket(const std::vector<Cell>& cells);
 
 }  // namespace gyre::accept

@@ -16,6 +16,7 @@
 
 #include "gyre/base/isa.h"
 #include "gyre/train/machine.h"
+#include "gyre/train/revision.h"
 
 namespace gyre::bench {
 namespace {

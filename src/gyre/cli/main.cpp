@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <string>
 #include <system_error>
 
 #include "gyre/base/error.h"
@@ -40,10 +41,19 @@ bool needs_torch(const char* word) {
   return false;
 }
 
-/// gyre inspect --text FILE A B --loss
+bool has_flag(int argc, char** argv, const std::string& flag) {
+  return std::any_of(argv, argv + argc, [&](const char* word) {
+    return word == flag || std::string(word).starts_with(flag + "=");
+  });
+}
+
+/// gyre inspect --text FILE A B --loss; gyre accept --model PATH. The plan of an acceptance and a
+/// look at its items run nothing.
 bool runs_models(int argc, char** argv) {
-  return std::any_of(argv, argv + argc,
-                     [](const char* word) { return std::strcmp(word, "--loss") == 0; });
+  const bool accept = has_flag(argc, argv, "accept") && has_flag(argc, argv, "--model") &&
+                      !has_flag(argc, argv, "--endpoint") && !has_flag(argc, argv, "plan") &&
+                      !has_flag(argc, argv, "show");
+  return accept || has_flag(argc, argv, "--loss");
 }
 
 /// Becomes gyre-torch, which lies beside this program; returns only when that failed.

@@ -7,6 +7,7 @@
 #include "gyre/base/isa.h"
 #include "gyre/base/progress.h"
 #include "gyre/cli/inspect_text.h"
+#include "gyre/cli/local_subject.h"
 #include "gyre/cli/program.h"
 #include "gyre/cli/text_loss.h"
 #include "gyre/tensor/memory_fault.h"
@@ -58,5 +59,9 @@ int main(int argc, char** argv) {
     return gyre::exit_code(e.code());
   }
   gyre::cli::use_text_loss(gyre::cli::text_bits_per_byte);
+  gyre::cli::use_local_subject([](const auto& options, const auto& common) {
+    gyre::cli::apply_common(common);
+    return gyre::accept::open_local(options);
+  });
   return gyre::cli::run_program(argc, argv, gyre::cli::verbs(), gyre::cli::torch_fault);
 }

@@ -17,6 +17,7 @@
 #include "gyre/study/format.h"
 #include "gyre/study/overhead.h"
 #include "gyre/train/machine.h"
+#include "gyre/train/revision.h"
 
 namespace gyre::study {
 namespace {

@@ -32,14 +32,6 @@ std::string cpuinfo(const std::string& key) {
 
 }  // namespace
 
-std::string build_revision() {
-#ifdef GYRE_REVISION
-  return GYRE_REVISION;
-#else
-  return "unknown";
-#endif
-}
-
 std::string machine_line(at::Device device) {
   const std::string model = cpuinfo("model name");
   std::istringstream words(cpuinfo("flags"));

@@ -7,9 +7,6 @@
 
 namespace gyre::train {
 
-/// The git revision given to the build as GYRE_REVISION, else "unknown".
-std::string build_revision();
-
 /// CPU model, logical cores, vector instruction sets, the device that computes; one line.
 std::string machine_line(at::Device device = at::kCPU);
 

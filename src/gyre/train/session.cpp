@@ -10,6 +10,7 @@
 #include "gyre/base/log.h"
 #include "gyre/position/scheme.h"
 #include "gyre/train/machine.h"
+#include "gyre/train/revision.h"
 #include "gyre/train/schedule.h"
 #include "gyre/train/train_step.h"
 #include "gyre/train/validation.h"

@@ -1,11 +1,13 @@
 #include "gyre/accept/level1/seen.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 
 #include "gyre/accept/scoring.h"
+#include "gyre/accept/text/codes.h"
 #include "gyre/accept/text/filler.h"
 #include "gyre/base/error.h"
 
@@ -37,13 +39,27 @@ Outcome outcome_of_fault(const Reply& reply) {
   }
 }
 
-/// Codes by asked checkpoint; an item that asks for one has its only code wherever it stands.
+/// Codes by asked checkpoint; an item that asks for one has its last code, of two at most.
 std::vector<std::string> codes_by_checkpoint(const Item& item, const std::string& text) {
   if (item.gold.size() == 1) {
     const auto all = codes_in(text);
-    return {all.size() == 1 ? all.front() : std::string()};
+    return {!all.empty() && all.size() <= 2 ? all.back() : std::string()};
   }
   return numbered_codes(text, int64_t(item.gold.size()));
+}
+
+/// Codes with a number right before them: "7: KX7-3QD", "| 7 | KX7-3QD".
+int64_t numbered_count(const std::string& text) {
+  int64_t n = 0;
+  for (const FoundCode& found : find_codes(text)) {
+    size_t at = found.begin;
+    while (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
+           text[at - 1] != '\n') {
+      --at;
+    }
+    n += at > 0 && at < found.begin && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+  }
+  return n;
 }
 
 void read_codes(Seen& seen) {
@@ -51,23 +67,19 @@ void read_codes(Seen& seen) {
   auto codes = codes_by_checkpoint(seen.sample.item, seen.text);
   codes.resize(gold.size());
   const auto all = codes_in(seen.text);
-  const bool none_numbered =
-      std::all_of(codes.begin(), codes.end(), [](const std::string& c) { return c.empty(); });
-  if (gold.size() > 1 && none_numbered && all == gold) {
-    codes = all;
-    seen.unnumbered = true;
-  }
+  const bool none_numbered = gold.size() > 1 && 2 * numbered_count(seen.text) < int64_t(all.size());
   seen.near_miss = true;
   for (size_t i = 0; i < gold.size(); ++i) {
     const bool right = codes[i] == gold[i];
     seen.stripes.push_back(right ? 1 : 0);
     seen.near_miss = seen.near_miss && (right || hamming(codes[i], gold[i]) == 1);
   }
-  // An answer is "7: KX7-3QD" a line. Heaps of codes, one span over and over and noise are none.
-  const bool heap = gold.size() == 1 ? all.size() > 2 : none_numbered && all.size() > 2;
-  seen.degenerate =
-      heap || (all.empty() &&
-               (is_gibberish(seen.text) || (seen.text.size() > 24 && repetition(seen.text) > 0.5)));
+  seen.unnumbered = none_numbered && !all.empty();
+  // Heaps of codes, one span over and over and noise are no answers.
+  const bool heap = gold.size() == 1 && all.size() > 2;
+  const bool noise =
+      is_gibberish(seen.text) || (seen.text.size() > 24 && repetition(seen.text) > 0.5);
+  seen.degenerate = heap || (all.empty() && noise);
 }
 
 }  // namespace

@@ -64,12 +64,34 @@ void halve(Prober& prober, Ladder& ladder, Probe kept, Probe lost) {
       middle.loss = Loss::None;
       kept = middle;
     } else {
+      if (lost.loss != Loss::Cut && lost.loss != Loss::Unused) {
+        middle.edge_lo = middle.edge_hi = 0;  // no side of it is lost, all of it is
+      }
       lost = middle;
     }
     ladder.probes.push_back(middle);
   }
   ladder.window.fits = kept.tokens;
   ladder.window.fails = lost.tokens;
+}
+
+/// A cut that takes less than what stands before the first code (or after the last) is not seen, so
+/// that halving ends that much too high.
+void correct(Ladder& ladder, Loss loss) {
+  Window& window = ladder.window;
+  const Constant stay = constant_stay(ladder.probes);
+  if (loss == Loss::Cut && stay.tokens) {
+    window.after_overflow = stay.tokens;
+  }
+  if (loss != Loss::Cut || !stay.tokens || !window.fits) {
+    return;
+  }
+  const int64_t unseen = std::max<int64_t>(Calibration::tolerance(*window.fits), *window.fits / 12);
+  if (*stay.tokens > *window.fits + 64 || *stay.tokens < *window.fits - unseen) {
+    return;
+  }
+  // What stays is what fits. Usage tells it to the token, the stripes by the place of the edge.
+  window.fits = stay.by_usage ? *stay.tokens : std::max(*stay.tokens, *window.fits - unseen);
 }
 
 const char* source_of(const Probe& lost, bool by_usage) {
@@ -105,15 +127,7 @@ void measure(Prober& prober, Ladder& ladder, Api api) {
   }
   if (kept != nullptr && prober.able && lost->loss != Loss::Rate && !lost->hung) {
     halve(prober, ladder, *kept, *lost);
-    const Constant finer = constant_stay(ladder.probes);
-    if (lost->loss == Loss::Cut && finer.tokens) {
-      window.after_overflow = finer.tokens;
-    }
-    // A count that stands still at the size that just fits is the window, to the token.
-    if (finer.by_usage && finer.tokens && *finer.tokens >= *window.fits - 8 &&
-        *finer.tokens <= *window.fails) {
-      window.fits = finer.tokens;
-    }
+    correct(ladder, lost->loss);
   }
 }
 

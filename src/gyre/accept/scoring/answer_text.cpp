@@ -50,31 +50,36 @@ bool has_any(const std::string& text, const std::string_view (&phrases)[N]) {
   });
 }
 
-/// Typographic apostrophes become plain ones.
+/// Small letters; typographic apostrophes become plain ones.
 std::string plain(std::string_view text) {
-  std::string made = lower(text);
-  for (auto at = made.find("\u2019"); at != std::string::npos; at = made.find("\u2019", at)) {
-    made.replace(at, 3, "'");
+  std::string made;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool quote = text.substr(i, 3) == "\u2019";
+    made += quote ? '\'' : char(std::tolower(static_cast<unsigned char>(text[i])));
+    i += quote ? 2 : 0;
   }
   return made;
 }
 
-/// Takes one kind of tag out of the text.
+/// Takes one kind of tag out of the text, in one pass whatever a hostile answer holds.
 void take_out(Spoken& spoken, const Tags& tags) {
-  while (true) {
-    const std::string low = lower(spoken.text);
-    const auto open = low.find(tags.open), close = low.find(tags.close);
-    if (close != std::string::npos && (open == std::string::npos || close < open)) {
-      spoken.text.erase(0, close + tags.close.size());
-    } else if (close != std::string::npos) {
-      spoken.text.erase(open, close + tags.close.size() - open);
-    } else if (open != std::string::npos) {
-      spoken.text.erase(open);
-      spoken.unfinished = true;
+  constexpr auto kNowhere = std::string::npos;
+  const std::string low = lower(spoken.text);
+  const std::string_view text = spoken.text;
+  std::string kept;
+  size_t at = 0, open = low.find(tags.open);
+  for (auto close = low.find(tags.close); close != kNowhere; close = low.find(tags.close, at)) {
+    if (open < close) {
+      kept += text.substr(at, open - at);
     } else {
-      return;
+      kept.clear();  // the template had opened it: all before was thinking
     }
+    at = close + tags.close.size();
+    open = open < at ? low.find(tags.open, at) : open;
   }
+  spoken.unfinished = spoken.unfinished || open != kNowhere;
+  kept += text.substr(at, open == kNowhere ? kNowhere : open - at);
+  spoken.text = std::move(kept);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <string_view>
 
 #include "gyre/accept/scoring/answer_text.h"
 #include "gyre/accept/text/codes.h"
@@ -12,20 +13,22 @@
 namespace gyre::accept {
 namespace {
 
-constexpr size_t kDump = 2;  // codes beyond the wanted ones that are still an answer
+constexpr size_t kDump = 2;    // codes beyond the wanted ones that are still an answer
+constexpr size_t kShown = 40;  // codes that are told of
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
-  for (const auto& part : parts) {
-    text += (text.empty() ? "" : " ") + part;
+  for (size_t i = 0; i < std::min(parts.size(), kShown); ++i) {
+    text += (text.empty() ? "" : " ") + parts[i];
   }
   return text;
 }
 
 std::vector<std::string> unique(const std::vector<std::string>& codes) {
   std::vector<std::string> kept;
+  std::set<std::string_view> seen;
   for (const auto& code : codes) {
-    if (std::find(kept.begin(), kept.end(), code) == kept.end()) {
+    if (seen.insert(code).second) {
       kept.push_back(code);
     }
   }

@@ -10,6 +10,8 @@
 namespace gyre::accept {
 namespace {
 
+constexpr size_t kLongestAnswer = 200;  // bytes of a sentence that is an answer and nothing else
+
 /// A code, or "" where the answer says that there is none, and the number before it; 0 = no number.
 struct Entry {
   std::string code;
@@ -131,6 +133,9 @@ bool is_bare(const Item& item, const std::string& sentence) {
   static constexpr std::string_view kWords[] = {
       "the",        "code",     "is",  "answer",   "final", "correct", "identifier", "none",
       "consistent", "conflict", "and", "variable", "digit", "last",    "it",         "checkpoint"};
+  if (sentence.size() > kLongestAnswer) {
+    return false;
+  }
   std::string rest = sentence;
   bool value = says_none(sentence);
   const auto codes = find_codes(sentence);

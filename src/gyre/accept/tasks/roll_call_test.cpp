@@ -127,6 +127,7 @@ TEST(RollCall, TurnsSpreadTheSameTextOverMessages) {
             (std::vector<std::string>{"system", "user", "assistant", "user", "assistant", "user"}));
   EXPECT_EQ(codes_in(text_of(item)), item.gold);
   EXPECT_EQ(item.gold, make_roll_call({}, frame()).gold);
+  EXPECT_EQ(std::ssize(text_of(item)), (4096 - 220) * 4);
   for (const size_t i : {0, 1, 3, 5}) {
     EXPECT_EQ(codes_in(item.ask.messages[i].content).size(), 4u);
   }

@@ -1,0 +1,222 @@
+// Runs, plans and shows for cmd_accept.cpp.
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "gyre/accept/acceptance.h"
+#include "gyre/accept/guard.h"
+#include "gyre/accept/plan.h"
+#include "gyre/accept/result_words.h"
+#include "gyre/accept/show.h"
+#include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/base/progress.h"
+#include "gyre/cli/accept_verb.h"
+#include "gyre/cli/local_subject.h"
+#include "gyre/train/revision.h"
+
+namespace gyre::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using accept::Acceptance;
+using accept::Plan;
+using accept::Record;
+using accept::Reply;
+using accept::Sample;
+using accept::Session;
+using accept::Subject;
+
+OpenLocal& open_local_hook() {
+  static OpenLocal open;
+  return open;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+/// What decides the items and verdicts of a run. Prices, clocks and requests in flight do not.
+std::map<std::string, std::string> settings_of(const AcceptVerb& verb) {
+  std::map<std::string, std::string> out;
+  accept::AcceptOptions options = verb.accept;
+  for (const Field& field : fields_of(options)) {
+    const bool free = field.name == "concurrency" || field.name == "price-in" ||
+                      field.name == "price-out" || field.name == "ask-above";
+    if (!free) {
+      out[field.name] = field.get();
+    }
+  }
+  out["model"] = verb.model;
+  out["generator"] = str(accept::kGeneratorVersion);
+  if (verb.remote()) {
+    out["endpoint"] = verb.endpoint.url;
+  } else {
+    out["dtype"] = verb.local.dtype;
+  }
+  return out;
+}
+
+std::string key_of(const AcceptVerb& verb) {
+  const char* key = std::getenv(verb.key_env.c_str());
+  return key == nullptr ? "" : key;
+}
+
+std::unique_ptr<Subject> open_subject(const AcceptVerb& verb) {
+  if (!verb.remote()) {
+    if (!local_subject()) {
+      throw Error(Code::Usage,
+                  "accept: a model in process needs gyre-torch; start it as: gyre "
+                  "accept --model PATH, or give --endpoint URL");
+    }
+    accept::LocalOptions local = verb.local;
+    local.model = verb.model;
+    return local_subject()(local, verb.common);
+  }
+  accept::EndpointOptions endpoint = verb.endpoint;
+  endpoint.model = verb.model;
+  endpoint.key = key_of(verb);
+  endpoint.stream = verb.accept.stream;
+  endpoint.send = verb.accept.send;
+  return accept::open_endpoint(endpoint);
+}
+
+/// Asks for --yes when even a run that decides early sends more than --ask-above requests.
+void ask_first(const AcceptVerb& verb, const Plan& planned) {
+  if (!verb.yes && planned.least.requests > verb.accept.ask_above) {
+    throw Error(Code::Usage, "accept: this run sends ", accept::grouped(planned.least.requests),
+                " to ", accept::grouped(planned.most.requests), " requests, above --ask-above ",
+                accept::grouped(verb.accept.ask_above),
+                "; add --yes, or see it with: gyre accept plan");
+  }
+}
+
+/// Throws when no attempt of the run ever got as far as an answer: there is nothing to judge, and
+/// the same command must ask again.
+void refuse_silence(const AcceptVerb& verb, Record& record) {
+  const std::vector<Sample> samples = record.samples();
+  const bool silent = std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
+    return sample.reply.fault == accept::Fault::Connect ||
+           sample.reply.fault == accept::Fault::Auth;
+  });
+  if (!verb.remote() || samples.empty() || !silent) {
+    return;
+  }
+  const Reply& last = samples.back().reply;
+  const size_t n = samples.size();
+  record.clear();
+  const bool key = last.fault == accept::Fault::Auth;
+  throw Error(
+      Code::Remote, "accept: asked ", verb.endpoint.url, " ", n, n == 1 ? " time" : " times",
+      ", found ", key ? "the key refused" : "no connection",
+      last.fault_text.empty() ? "" : " (" + accept::one_line(last.fault_text) + ")", "; ",
+      key ? "put the right key into the variable that --key-env names (" + verb.key_env + ")"
+          : "start the server or correct --endpoint");
+}
+
+class Bar {
+ public:
+  Bar(const Plan& planned, int64_t done)
+      : progress_("accept", planned.least.requests, "requests"), done_(done) {}
+  void step(const Sample& sample) {
+    progress_.update(++done_, str("level ", sample.item.level, " ", sample.item.task, ", ",
+                                  accept::grouped(sample.item.length),
+                                  " tokens: ", accept::name_of(sample.verdict)));
+  }
+
+ private:
+  Progress progress_;
+  int64_t done_;
+};
+
+Acceptance go(const AcceptVerb& verb, const Plan& planned) {
+  std::unique_ptr<Subject> opened = open_subject(verb);  // a wrong URL leaves no folder behind
+  Record record(verb.out, settings_of(verb), verb.force);
+  accept::Guard subject(std::move(opened), key_of(verb), fs::path(verb.out) / "facts.json");
+  accept::SessionOptions session_options;
+  session_options.concurrency = verb.accept.concurrency;
+  session_options.attempts = verb.attempts;
+  session_options.longest_wait_s = verb.longest_wait_s;
+  session_options.seed = static_cast<uint64_t>(verb.accept.seed);
+  Acceptance result;
+  {
+    Bar bar(planned, record.size());
+    Session session(subject, record, session_options,
+                    [&](const Sample& sample) { bar.step(sample); });
+    result = accept::accept(session, record, verb.accept);
+  }
+  refuse_silence(verb, record);
+  result.command = command_text();
+  result.build_revision = train::build_revision();
+  result.date = utc_now();
+  return result;
+}
+
+}  // namespace
+
+void use_local_subject(OpenLocal open) {
+  open_local_hook() = std::move(open);
+}
+
+const OpenLocal& local_subject() {
+  return open_local_hook();
+}
+
+int run_accept(AcceptVerb& verb) {
+  const Plan planned = accept::plan(verb.accept);
+  ask_first(verb, planned);
+  Acceptance result;
+  try {
+    result = go(verb, planned);
+  } catch (const accept::Interrupted& stopped) {
+    std::cerr << "gyre: " << stopped.what() << ": " << command_text() << '\n';
+    constexpr int kInterruptedExit = 130;  // as shells report SIGINT
+    return kInterruptedExit;
+  }
+  const fs::path file = fs::path(verb.out) / "accept.json";
+  write_file_atomic(file, accept::to_json(result) + "\n");
+  if (!verb.junit.empty()) {
+    write_file_atomic(verb.junit, accept::to_junit(result));
+  }
+  write_json(verb.common, accept::to_json(result));
+  if (verb.common.json != "-") {
+    std::cout << accept::to_text(result) << "all numbers: " << file.string() << '\n';
+  }
+  return accept::exit_status(result);
+}
+
+int run_accept_plan(const AcceptVerb& verb) {
+  accept::Speed speed;
+  if (fs::exists(fs::path(verb.out) / "samples.jsonl")) {
+    speed = accept::fit_speed(Record::read_only(verb.out)->samples());
+  }
+  std::optional<accept::LocalShape> shape;
+  if (!verb.remote() && !verb.model.empty()) {
+    shape = accept::local_shape(verb.model, verb.local.dtype == "bf16" ? 2 : 4);
+  }
+  const Plan planned = accept::plan(verb.accept, speed, shape ? &*shape : nullptr);
+  if (verb.common.json != "-") {
+    std::cout << accept::to_text(planned);
+  }
+  write_json(verb.common, accept::to_json(planned));
+  return 0;
+}
+
+int run_accept_show(const AcceptVerb& verb) {
+  const accept::Shown shown = accept::show(verb.out, verb.sid);
+  if (verb.common.json != "-") {
+    std::cout << accept::to_text(shown);
+  }
+  write_json(verb.common, accept::to_json(shown));
+  return 0;
+}
+
+}  // namespace gyre::cli
