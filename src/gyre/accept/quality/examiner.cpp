@@ -18,6 +18,19 @@ Api api_of(const AcceptOptions& options, const Subject& subject) {
   return chat ? Api::Chat : Api::Completions;
 }
 
+/// The least window that was measured or that somebody told; 0 = none.
+int64_t known_window(const Acceptance& result) {
+  int64_t least = std::max<int64_t>(0, result.options.context);
+  const auto take = [&](int64_t tokens) {
+    least = tokens > 0 && (least == 0 || tokens < least) ? tokens : least;
+  };
+  take(result.one.window.fails.value_or(0));
+  for (const Claim& claim : result.facts.claims) {
+    take(claim.tokens);
+  }
+  return least;
+}
+
 bool is_cut(const Sample& sample) {
   return sample.verdict == Verdict::Cut ||
          (sample.verdict == Verdict::Empty &&
@@ -98,8 +111,13 @@ Frame Examiner::frame(int64_t length) const {
   Frame out;
   out.api = api_;
   out.max_tokens = budget_;
-  // Prompt and answer together; a budget that takes more than half of it stands beside it.
-  out.length = std::max(length, length / 2 + budget_);
+  out.length = length;
+  if (4 * budget_ > length) {
+    // Thoughts would leave too little of a short length for its prompt: they stand beside it where
+    // the window is not known to be too small, else the prompt keeps at least half.
+    const int64_t beside = length - kBudgets[0] + budget_, window = known_window(bench_.result);
+    out.length = window == 0 || beside <= window ? beside : std::max(length, length / 2 + budget_);
+  }
   out.calibration = bench_.result.calibration;
   out.seed = static_cast<uint64_t>(bench_.options.seed);
   return out;
