@@ -47,6 +47,9 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
                        position::PairLayout layout, const position::LayerPlan& layer,
                        at::ScalarType dtype, std::optional<int64_t> origin = std::nullopt);
 
+/// The table of the last n of its tokens.
+Rotation last_rows(const Rotation& rotation, int64_t n);
+
 /// Rotates queries and keys; differentiable in q, k and rotation.theta.
 ///
 /// q          [B, H, T, D] float64, float32 or bfloat16; k [B, G, T, D]; last dim contiguous

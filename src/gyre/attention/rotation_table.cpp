@@ -184,4 +184,17 @@ Rotation make_rotation(const at::Tensor& theta, const at::Tensor& positions,
   return rotation;
 }
 
+Rotation last_rows(const Rotation& rotation, int64_t n) {
+  Rotation out = rotation;
+  const auto cut = [n](at::Tensor& x, int64_t dim) {
+    x = x.defined() ? x.narrow(dim, x.size(dim) - n, n).contiguous() : x;
+  };
+  cut(out.positions, 0);
+  cut(out.query_gain, 0);
+  for (at::Tensor* each : {&out.cos, &out.sin, &out.key_cos, &out.key_sin}) {
+    cut(*each, 1);
+  }
+  return out;
+}
+
 }  // namespace gyre::attention

@@ -114,6 +114,27 @@ TEST(RotationTable, QueriesGrowWithPositionEvenWithoutRotation) {
   }
 }
 
+// Of a table with everything in it: decay by position, growing queries.
+TEST(RotationTable, LastRowsAreThoseOfTheirOwnPositions) {
+  position::LayerPlan layer;
+  layer.inv_freq = {{0.5, 0.1}};
+  layer.decay = {0.01, 0.02};
+  layer.query_growth = 0.1;
+  layer.query_growth_floor = 2.0;
+  const auto make = [&](const at::Tensor& at_positions) {
+    return make_rotation(theta_tensor(layer.inv_freq), at_positions, PairLayout::Halves, layer,
+                         at::kDouble, 0);
+  };
+  const Rotation last = last_rows(make(positions(8)), 3);
+  const Rotation want = make(positions(8).narrow(0, 5, 3));
+  EXPECT_TRUE(last.positions.equal(want.positions));
+  EXPECT_TRUE(last.query_gain.equal(want.query_gain));
+  expect_near(last.cos, want.cos, 1e-15, 0);
+  expect_near(last.sin, want.sin, 1e-15, 0);
+  expect_near(last.key_cos, want.key_cos, 1e-15, 0);
+  expect_near(last.key_sin, want.key_sin, 1e-15, 0);
+}
+
 TEST(RotationTable, RefusesADecayThatLeavesTheRange) {
   position::LayerPlan layer;
   layer.inv_freq = {{0.5}};

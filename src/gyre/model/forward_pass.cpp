@@ -30,6 +30,32 @@ bool same_rotation(const position::PositionPlan& plan, size_t n, size_t m) {
          a.query_growth == b.query_growth && a.query_growth_floor == b.query_growth_floor;
 }
 
+/// The layer's output channels [begin, begin + n).
+LinearLayer outputs_of(const LinearLayer& layer, int64_t begin, int64_t n) {
+  return {layer.weight.narrow(0, begin, n),
+          layer.bias.defined() ? layer.bias.narrow(0, begin, n) : layer.bias};
+}
+
+/// x itself when that is all of it, so that training has no further step.
+at::Tensor last_of(const at::Tensor& x, int64_t dim, int64_t n) {
+  return x.defined() && n < x.size(dim) ? x.narrow(dim, x.size(dim) - n, n) : x;
+}
+
+/// Queries may be those of the last tokens alone.
+std::pair<at::Tensor, at::Tensor> rotated(const at::Tensor& q, const at::Tensor& k,
+                                          const attention::Rotation& rotation) {
+  const int64_t n = q.size(2);
+  if (n == k.size(2)) {
+    return attention::rotate(q, k, rotation);
+  }
+  // Each side goes with a partner of its own length, whose result is dropped.
+  const at::Tensor k_out = attention::rotate(k, k, rotation).second;
+  if (n == 0) {
+    return {q, k_out};
+  }
+  return {attention::rotate(q, last_of(k, 2, n), attention::last_rows(rotation, n)).first, k_out};
+}
+
 }  // namespace
 
 at::Tensor layer_theta(const Transformer& model, int64_t n) {
@@ -87,35 +113,43 @@ void ForwardPass::build_rotations() {
   }
 }
 
-at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n) {
+at::Tensor ForwardPass::attention(const at::Tensor& x_BTC, int64_t n, int64_t n_queries) {
   const ModelConfig& config = model_.config();
   const std::string prefix = str("blocks.", n, ".attention.");
   const int64_t H = config.heads, G = config.n_kv_heads();
+  const int64_t q_width = H * config.head_dim, k_width = G * config.head_dim;
   const auto i = static_cast<size_t>(n);
-  const at::Tensor qkv_BTF = linear(x_BTC, linear_layer(prefix + "qkv"));
-  const bool apart = config.qk_norm || pass_.tap != nullptr || pass_.cache != nullptr;
-  const at::Tensor y_BTF = apart
-                               ? attend_apart(qkv_BTF, n)
-                               : attention::attend_packed(qkv_BTF, H, G, rotations_[i],
-                                                          model_.plan().layers[i], pass_.first_key);
+  const LinearLayer qkv = linear_layer(prefix + "qkv");
+  at::Tensor y_BTF;
+  if (n_queries < T_) {
+    const at::Tensor q_BTF = linear(last_of(x_BTC, 1, n_queries), outputs_of(qkv, 0, q_width));
+    const auto parts = linear(x_BTC, outputs_of(qkv, q_width, 2 * k_width)).chunk(2, -1);
+    y_BTF = attend_apart({q_BTF, parts[0], parts[1]}, n);
+  } else if (config.qk_norm || pass_.tap != nullptr || pass_.cache != nullptr) {
+    const auto parts = linear(x_BTC, qkv).split_with_sizes({q_width, k_width, k_width}, -1);
+    y_BTF = attend_apart({parts[0], parts[1], parts[2]}, n);
+  } else {
+    y_BTF = attention::attend_packed(linear(x_BTC, qkv), H, G, rotations_[i],
+                                     model_.plan().layers[i], pass_.first_key);
+  }
   const at::Tensor out_BTC = linear(y_BTF, linear_layer(prefix + "out"));
   return after_norm(out_BTC, str("blocks.", n, ".attention_post_norm"));
 }
 
-// With whatever wants queries and keys on their own: a norm, a capture, a cache.
-at::Tensor ForwardPass::attend_apart(const at::Tensor& qkv_BTF, int64_t n) {
+// With whatever wants queries and keys on their own: a norm, a capture, a cache, fewer queries.
+at::Tensor ForwardPass::attend_apart(const Projected& x, int64_t n) {
   const ModelConfig& config = model_.config();
   const std::string prefix = str("blocks.", n, ".attention.");
   const int64_t H = config.heads, G = config.n_kv_heads(), D = config.head_dim;
-  const auto parts = qkv_BTF.split_with_sizes({H * D, G * D, G * D}, -1);
-  at::Tensor q = parts[0].view({B_, T_, H, D}), k = parts[1].view({B_, T_, G, D});
+  const int64_t n_queries = x.q_BTF.size(1);
+  at::Tensor q = x.q_BTF.view({B_, n_queries, H, D}), k = x.k_BTF.view({B_, T_, G, D});
   if (config.qk_norm) {
     q = apply_norm(q, norm_layer(prefix + "q_norm"), dtype_);
     k = apply_norm(k, norm_layer(prefix + "k_norm"), dtype_);
   }
   q = q.transpose(1, 2);
   k = k.transpose(1, 2);
-  at::Tensor v = parts[2].view({B_, T_, G, D}).transpose(1, 2);
+  at::Tensor v = x.v_BTF.view({B_, T_, G, D}).transpose(1, 2);
   if (pass_.tap != nullptr) {
     pass_.tap(n, q, k, v);
   }
@@ -126,14 +160,19 @@ at::Tensor ForwardPass::attend_apart(const at::Tensor& qkv_BTF, int64_t n) {
   }
   const auto i = static_cast<size_t>(n);
   attention::Rotation rotation = rotations_[i];
-  at::Tensor first_key = pass_.first_key;
-  if (pass_.cache != nullptr) {  // which keeps keys as they were rotated
-    std::tie(q, k) = attention::rotate(q, k, rotation);
+  at::Tensor first_key = last_of(pass_.first_key, 1, n_queries);
+  if (pass_.cache != nullptr || n_queries < T_) {  // a cache keeps keys as they were rotated
+    std::tie(q, k) = rotated(q, k, rotation);
+    rotation = {};
+  }
+  if (pass_.cache != nullptr) {
     const KvCache::Held held = pass_.cache->append(n, k, v);
     k = held.k;
     v = held.v;
-    first_key = pass_.cache->first_key(held, T_);
-    rotation = {};
+    first_key = pass_.cache->first_key(held, n_queries);
+  }
+  if (n_queries == 0) {
+    return x.q_BTF;
   }
   const at::Tensor y = attention::attend(q, k, v, rotation, model_.plan().layers[i], first_key);
   return y.transpose(1, 2).flatten(2);
@@ -143,8 +182,8 @@ at::Tensor ForwardPass::mlp(const at::Tensor& x_BTC, int64_t n) const {
   const std::string prefix = str("blocks.", n, ".mlp.");
   const Mlp kind = model_.config().mlp;
   const char* first = kind == Mlp::Gelu ? "up" : "gate_up";
-  const at::Tensor up_BTF = linear(x_BTC, linear_layer(prefix + first));
-  const at::Tensor down_BTC = activated_linear(up_BTF, kind, linear_layer(prefix + "down"));
+  const LinearLayer up = linear_layer(prefix + first), down = linear_layer(prefix + "down");
+  const at::Tensor down_BTC = model::mlp(x_BTC, up, kind, down);
   return after_norm(down_BTC, str("blocks.", n, ".mlp_post_norm"));
 }
 
@@ -167,12 +206,19 @@ at::Tensor ForwardPass::run() {
     x_BTC = out.sum;
     return out.norm;
   };
-  for (int64_t n = 0; n < model_.config().layers; ++n) {
+  // Past the keys and values of the last block nothing reads the tokens that nobody wants.
+  const int64_t n_wanted = pass_.wanted_rows.value_or(T_), n_layers = model_.config().layers;
+  for (int64_t n = 0; n < n_layers; ++n) {
     const std::string prefix = str("blocks.", n, ".");
-    delta_BTC = attention(add_and_norm(prefix + "attention_norm"), n);
+    const int64_t n_rows = n + 1 < n_layers || pass_.tap != nullptr ? T_ : n_wanted;
+    delta_BTC = attention(add_and_norm(prefix + "attention_norm"), n, n_rows);
+    x_BTC = last_of(x_BTC, 1, n_rows);
+    if (n_rows == 0) {
+      return x_BTC.to(dtype_);
+    }
     delta_BTC = mlp(add_and_norm(prefix + "mlp_norm"), n);
   }
-  return add_and_norm("norm");
+  return last_of(add_and_norm("norm"), 1, n_wanted);
 }
 
 }  // namespace gyre::model

@@ -19,14 +19,18 @@ at::Tensor layer_theta(const Transformer& model, int64_t n);
 class ForwardPass {
  public:
   ForwardPass(const Transformer& model, const at::Tensor& tokens, const Pass& pass);
-  /// Hidden states after the final norm, [B, T, C] in the compute type.
+  /// Hidden states after the final norm, [B, T or the wanted rows, C] in the compute type.
   at::Tensor run();
 
  private:
   LinearLayer linear_layer(const std::string& name) const;
   NormLayer norm_layer(const std::string& name) const;
-  at::Tensor attention(const at::Tensor& x_BTC, int64_t n);
-  at::Tensor attend_apart(const at::Tensor& qkv_BTF, int64_t n);
+  struct Projected {
+    at::Tensor q_BTF, k_BTF, v_BTF;  // of queries maybe the last tokens alone
+  };
+  // Of the last n_queries tokens.
+  at::Tensor attention(const at::Tensor& x_BTC, int64_t n, int64_t n_queries);
+  at::Tensor attend_apart(const Projected& x, int64_t n);
   at::Tensor mlp(const at::Tensor& x_BTC, int64_t n) const;
   at::Tensor after_norm(const at::Tensor& x_BTC, const std::string& name) const;
   void build_rotations();

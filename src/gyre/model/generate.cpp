@@ -77,9 +77,10 @@ at::Tensor Decoder::feed(const at::Tensor& tokens_BT) {
   at::Tensor hidden_BTC;
   for (int64_t first = 0; first < T; first += chunk_) {
     const int64_t n = std::min(chunk_, T - first);
-    hidden_BTC = model_.hidden(tokens_BT.narrow(1, first, n), {&cache_});
+    const Pass pass{.cache = &cache_, .wanted_rows = first + n < T ? 0 : 1};
+    hidden_BTC = model_.hidden(tokens_BT.narrow(1, first, n), pass);
   }
-  return model_.project(hidden_BTC.select(1, hidden_BTC.size(1) - 1));
+  return model_.project(hidden_BTC.select(1, 0));
 }
 
 at::Tensor Decoder::prefill(const std::vector<std::vector<int64_t>>& rows) {

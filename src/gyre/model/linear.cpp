@@ -14,6 +14,7 @@
 #include "gyre/model/activation.h"
 #include "gyre/model/cpu/few_rows.h"
 #include "gyre/model/cpu/weight_gradient.h"
+#include "gyre/model/many_rows.h"
 #include "gyre/tensor/parallel.h"
 #include "gyre/tensor/work.h"
 
@@ -222,6 +223,9 @@ at::Tensor linear(const at::Tensor& x, const LinearLayer& layer) {
   if (few_rows(x, layer.weight)) {
     return linear_of_few_rows(x, layer);
   }
+  if (many_rows(x, layer)) {
+    return linear_of_many_rows(x, layer);
+  }
   return Linear::apply(x, layer.weight, optional(layer.bias));
 }
 
@@ -230,7 +234,16 @@ at::Tensor activated_linear(const at::Tensor& up, Mlp kind, const LinearLayer& l
   if (few_rows(up, layer.weight)) {
     return linear_of_few_rows(apply_activation(up, kind), layer);
   }
+  if (many_rows(up, layer)) {
+    return linear_of_many_rows(apply_activation(up, kind), layer);
+  }
   return ActivatedLinear::apply(up, layer.weight, optional(layer.bias), kind);
+}
+
+at::Tensor mlp(const at::Tensor& x, const LinearLayer& up, Mlp kind, const LinearLayer& down) {
+  check(x, x.size(-1), up);
+  return many_rows(x, up) ? linear(linear_of_many_rows(x, up, kind), down)
+                          : activated_linear(linear(x, up), kind, down);
 }
 
 }  // namespace gyre::model

@@ -23,6 +23,9 @@ at::Tensor linear(const at::Tensor& x, const LinearLayer& layer);
 /// linear(activation(up)): keeps `up` alone and recomputes the activation in the backward.
 at::Tensor activated_linear(const at::Tensor& up, Mlp kind, const LinearLayer& layer);
 
+/// activated_linear(linear(x, up)): a whole MLP. Without gradients gate and up need not be written.
+at::Tensor mlp(const at::Tensor& x, const LinearLayer& up, Mlp kind, const LinearLayer& down);
+
 /// dW += dy^T x, or dW = dy^T x when fresh. dy [M, N] and x [M, K] of one type, contiguous in the
 /// last dim; dw [N, K] contiguous, in the master type.
 void add_weight_gradient_(at::Tensor& dw, const at::Tensor& dy, const at::Tensor& x, bool fresh);

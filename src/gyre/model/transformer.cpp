@@ -190,6 +190,9 @@ at::Tensor Transformer::hidden(const at::Tensor& tokens, const Pass& pass) const
   TORCH_CHECK_VALUE(tokens.dim() == 2 && tokens.scalar_type() == at::kLong,
                     "transformer: tokens must be [B, T] int64, got ", tokens.sizes(), " ",
                     tokens.scalar_type());
+  const int64_t wanted = pass.wanted_rows.value_or(0);
+  TORCH_CHECK_VALUE(wanted >= 0 && wanted <= tokens.size(1), "transformer: ", wanted,
+                    " rows are wanted of ", tokens.size(1), " tokens; give 0 to ", tokens.size(1));
   if (pass.cache != nullptr) {
     TORCH_CHECK_VALUE(!pass.first_key.defined(),
                       "transformer: first_key is for a pass without a "

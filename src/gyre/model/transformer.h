@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,10 @@ struct Pass {
   /// [B, T] int64: query t sees no key of this call before this one (packed documents); not with a
   /// cache, which has its own padding.
   at::Tensor first_key{};
+  /// Hidden states and logits of so many last tokens alone; none = of all. The last block then
+  /// computes keys and values of every token and the rest for these: 0 fills the cache and no more.
+  /// A tap sees all tokens all the same.
+  std::optional<int64_t> wanted_rows{};
 };
 
 /// Optimizer groups: what is decayed, clipped and stepped alike.
@@ -66,9 +71,10 @@ class Transformer {
   void set_compute_dtype(at::ScalarType dtype);
   at::ScalarType compute_dtype() const { return compute_dtype_; }
 
-  /// Logits [B, T, V] float of tokens [B, T] int64. With a cache, tokens continue it.
+  /// Logits [B, T, V] float of tokens [B, T] int64, or of the wanted rows. With a cache, tokens
+  /// continue it.
   /// throws c10::ValueError when the cache would grow past plan().holds_to, where other tables
-  /// begin, or was filled under another plan
+  /// begin, or was filled under another plan; when more rows are wanted than there are tokens
   at::Tensor forward(const at::Tensor& tokens, const Pass& pass = {}) const;
 
   /// Negative log-likelihood in nats per token, [B, T] float32 (float64 for a float64 model),

@@ -163,6 +163,24 @@ void conclude_ladder(Prober& prober, Ladder& ladder) {
   flips(prober, ladder);
 }
 
+/// A calibration prompt that came back whole is the lowest rung: not planned, but known.
+void add_short_rungs(const Prober& prober, Ladder& ladder) {
+  for (const Seen& seen : prober.all) {
+    if (seen.outcome != Outcome::Kept) {
+      continue;
+    }
+    Probe probe;
+    probe.length = seen.sample.item.length + seen.sample.item.ask.max_tokens;
+    probe.api = prober.main;
+    probe.tokens = prober.predicted(seen.sample.item);
+    probe.reported = seen.reported;
+    probe.stripes = seen.stripes;
+    probe.stripes_n = seen.stripes.size();
+    probe.evidence = sids({seen});
+    ladder.probes.push_back(std::move(probe));
+  }
+}
+
 void tests_at_kept_lengths(Prober& prober, Ladder& ladder) {
   test_repeat(prober, ladder);
   test_together(prober, ladder);
@@ -186,8 +204,19 @@ void tests_at_kept_lengths(Prober& prober, Ladder& ladder) {
   test_overflow(prober, ladder);
 }
 
-void find_in_replies(Prober& prober) {
-  for (Finding& finding : diagnose_replies(prober.all, prober.options().slow_s)) {
+void find_in_replies(Prober& prober, const Ladder& ladder) {
+  // Counts of prompts that were cut are no contradiction: they count what was left.
+  const auto& found = prober.bench.result.findings;
+  const bool cut = std::any_of(found.begin(), found.end(), [](const Finding& finding) {
+    return finding.id == "USAGE_POST_TRUNC";
+  });
+  std::vector<Seen> all = prober.all;
+  if (cut && ladder.window.fits) {
+    std::erase_if(all, [&](const Seen& seen) {
+      return seen.reply().answered() && seen.predicted > *ladder.window.fits;
+    });
+  }
+  for (Finding& finding : diagnose_replies(all, prober.options().slow_s)) {
     prober.bench.find(finding.id, finding.says, finding.evidence, finding.facts);
   }
 }
@@ -205,6 +234,7 @@ void run_level_one(Bench& bench) {
   Ladder ladder;
   if (calibrate(prober)) {
     result.one.able = prober.able;
+    add_short_rungs(prober, ladder);
     climb(prober, ladder);
     if (!prober.gone) {
       measure_window(prober, ladder);
@@ -217,7 +247,7 @@ void run_level_one(Bench& bench) {
     test_echo(prober);
   }
   conclude_ladder(prober, ladder);
-  find_in_replies(prober);
+  find_in_replies(prober, ladder);
 }
 
 }  // namespace gyre::accept

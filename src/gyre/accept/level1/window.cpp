@@ -8,7 +8,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr int kMostSteps = 8;
+constexpr int kMostSteps = 12;
 
 int64_t close_enough(int64_t tokens) {
   return std::max<int64_t>(48, tokens / 50);
@@ -30,6 +30,7 @@ bool comes_back(Prober& prober, Ladder& ladder, int64_t length, Api api, Probe& 
     made.length = length;
     made.api = api;
     made.tokens = seen.predicted;
+    made.answer = seen.sample.item.ask.max_tokens;
     made.reported = seen.reported;
     made.stripes = seen.stripes;
     made.stripes_n = seen.stripes.size();
@@ -75,6 +76,25 @@ void halve(Prober& prober, Ladder& ladder, Probe kept, Probe lost) {
   ladder.window.fails = lost.tokens;
 }
 
+/// A cut that takes less than what stands before the first code (or after the last) is not seen, so
+/// that halving ends that much too high.
+void correct(Ladder& ladder, Loss loss) {
+  Window& window = ladder.window;
+  const Constant stay = constant_stay(ladder.probes);
+  if (loss == Loss::Cut && stay.tokens) {
+    window.after_overflow = stay.tokens;
+  }
+  if (loss != Loss::Cut || !stay.tokens || !window.fits) {
+    return;
+  }
+  const int64_t unseen = std::max<int64_t>(Calibration::tolerance(*window.fits), *window.fits / 12);
+  if (*stay.tokens > *window.fits + 64 || *stay.tokens < *window.fits - unseen) {
+    return;
+  }
+  // What stays is what fits. Usage tells it to the token, the stripes by the place of the edge.
+  window.fits = stay.by_usage ? *stay.tokens : std::max(*stay.tokens, *window.fits - unseen);
+}
+
 const char* source_of(const Probe& lost, bool by_usage) {
   return lost.loss == Loss::Cut && by_usage ? "usage"
          : lost.loss == Loss::Cut           ? "roll call"
@@ -83,41 +103,30 @@ const char* source_of(const Probe& lost, bool by_usage) {
 }
 
 void measure(Prober& prober, Ladder& ladder, Api api) {
-  const Probe* lost = ladder.shortest_lost(api);
-  const Probe* kept = ladder.longest_kept(api);
-  if (lost == nullptr || is_band(ladder, *lost)) {
+  const Probe* shortest = ladder.shortest_lost(api);
+  const Probe* longest = ladder.longest_kept(api);
+  if (shortest == nullptr || is_band(ladder, *shortest)) {
     return;
   }
+  const Probe lost = *shortest;  // halving adds to the ladder
   Window& window = ladder.window;
-  window.fails = lost->tokens;
-  if (kept != nullptr) {
-    window.fits = kept->tokens;
+  window.fails = lost.tokens;
+  if (longest != nullptr) {
+    window.fits = longest->tokens;
   }
-  if (lost->limit) {
-    ladder.told = lost->limit;
+  if (lost.limit) {
+    ladder.told = lost.limit;
   }
-  if (lost->loss == Loss::Refused && ladder.told) {
+  if (lost.loss == Loss::Refused && ladder.told) {
     window.fits = *ladder.told;
     window.source = "error message";
     return;
   }
-  const Constant stay = constant_stay(ladder.probes);
-  window.source = source_of(*lost, stay.by_usage);
-  if (lost->loss == Loss::Cut) {
-    window.after_overflow = stay.tokens;
+  if (longest != nullptr && prober.able && !lost.hung) {
+    halve(prober, ladder, *longest, lost);
   }
-  if (kept != nullptr && prober.able && lost->loss != Loss::Rate && !lost->hung) {
-    halve(prober, ladder, *kept, *lost);
-    const Constant finer = constant_stay(ladder.probes);
-    if (lost->loss == Loss::Cut && finer.tokens) {
-      window.after_overflow = finer.tokens;
-    }
-    // A count that stands still at the size that just fits is the window, to the token.
-    if (finer.by_usage && finer.tokens && *finer.tokens >= *window.fits - 8 &&
-        *finer.tokens <= *window.fails) {
-      window.fits = finer.tokens;
-    }
-  }
+  window.source = source_of(lost, constant_stay(ladder.probes).by_usage);
+  correct(ladder, lost.loss);
 }
 
 }  // namespace
@@ -129,6 +138,9 @@ void measure_window(Prober& prober, Ladder& ladder) {
     }
   }
   measure(prober, ladder, prober.main);
+  if (!ladder.window.fails && prober.other) {
+    measure(prober, ladder, *prober.other);
+  }
 }
 
 }  // namespace gyre::accept
