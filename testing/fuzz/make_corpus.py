@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of the fuzz targets: make_corpus.py DIR -> DIR/{config,gguf,safetensors}/*
+"""Writes the seed corpus of the fuzz targets: make_corpus.py DIR -> DIR/NAME/* for each target NAME,
 and a dictionary of words beside each, DIR/NAME.dict.
 
 Right files of many kinds and small lies about each; standard library alone. Inputs that once broke a
@@ -10,6 +10,8 @@ import pathlib
 import shutil
 import struct
 import sys
+
+import client_corpus
 
 HERE = pathlib.Path(__file__).resolve().parent
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
@@ -201,6 +203,80 @@ def config_files():
     yield "raw_number", b"1e999"
 
 
+LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BPE = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "t": 3, "h": 4, "th": 5, "\u0120": 6, "<s>": 7},
+       "merges": ["a b", ["t", "h"]]}
+
+
+def tokenizer_files():
+    plain = {"added_tokens": [], "normalizer": None, "pre_tokenizer": LEVEL, "post_processor": LEVEL,
+             "decoder": LEVEL, "model": BPE}
+    special = {"id": 7, "content": "<s>", "special": True, "lstrip": True, "rstrip": True,
+               "single_word": False, "normalized": False}
+    yield "plain", plain
+    yield "added", {**plain, "added_tokens": [special, {"id": 9, "content": "cat", "normalized": True}]}
+    yield "template", {**plain, "added_tokens": [special], "post_processor": {
+        "type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                                                 {"Sequence": {"id": "A", "type_id": 0}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [7], "tokens": ["<s>"]}}}}
+    yield "split", {**plain, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": r"\p{L}+|\s+(?!\S)|[^\s\p{L}]+"}, "behavior": "Isolated",
+         "invert": False}, {"type": "Digits", "individual_digits": True},
+        {**LEVEL, "use_regex": False}]}}
+    for name in ("Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"):
+        yield name, {**plain, "pre_tokenizer": {"type": "Split", "pattern": {"String": " "},
+                                                "behavior": name, "invert": True}}
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+    yield "metaspace", {**plain, "pre_tokenizer": metaspace, "decoder": metaspace, "model": {
+        **BPE, "byte_fallback": True, "fuse_unk": True, "unk_token": "<s>",
+        "vocab": {**BPE["vocab"], "<0x41>": 8, "\u2581": 9}}}
+    steps = [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
+             {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]
+    yield "normal", {**plain, "decoder": {"type": "Sequence", "decoders": steps}, "normalizer": {
+        "type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Prepend", "prepend": "\u2581"},
+                                            {"type": "Replace", "pattern": {"Regex": " +"}, "content": "_"},
+                                            {"type": "Strip", "strip_left": True}]}}
+    yield "gap", {**plain, "added_tokens": [{**special, "id": 1 << 23}]}
+    yield "cycle", {**plain, "model": {**BPE, "merges": [["ab", "ab"], ["a", "ab"]]}}
+    yield "raw_nested", b'{"model":' + b"[" * 1000
+    yield "raw_cut", json.dumps(plain).encode()[:80]
+    yield "raw_empty", b""
+
+
+def vocabulary(model, *more, n=40):
+    tokens = ["<unk>", "<s>", "</s>", "<0x41>", "\u2581", "t", "h", "th", "he", "\u0120t", "中", "the",
+              *(f"x{i}" for i in range(n - 12))]
+    return gguf(model_keys("llama", ("tokenizer.ggml.model", STRING, model),
+                           ("tokenizer.ggml.tokens", ARRAY, (STRING, tokens)),
+                           ("tokenizer.ggml.token_type", ARRAY, (I32, [2, 3, 3, 6] + [1] * (n - 4))),
+                           *more))
+
+
+def vocabulary_files():
+    scores = ("tokenizer.ggml.scores", ARRAY, (F32, [-float(i) for i in range(40)]))
+    merges = ("tokenizer.ggml.merges", ARRAY, (STRING, ["t h", "h x0", "th x1"]))
+    good = ("tokenizer.ggml.merges", ARRAY, (STRING, ["t h"]))
+    yield "llama", vocabulary("llama", scores, ("tokenizer.ggml.bos_token_id", U32, 1),
+                              ("tokenizer.ggml.eos_token_id", U32, 2),
+                              ("tokenizer.ggml.add_bos_token", BOOL, True))
+    for pre in ("default", "llama-bpe", "qwen2", "gpt-2", "smollm", "none"):
+        yield "gpt2_" + pre, vocabulary("gpt2", good, ("tokenizer.ggml.pre", STRING, pre))
+    yield "merges", vocabulary("gpt2", merges)
+    yield "gemma4", vocabulary("gemma4", good)
+    yield "bert", vocabulary("bert")
+    yield "no_scores", vocabulary("llama")
+    yield "ids", vocabulary("llama", scores, ("tokenizer.ggml.bos_token_id", U32, 4000))
+    yield "none", gguf(model_keys("llama"))
+    yield "empty", b""
+
+
+def dequantize_files():
+    for kind in (2, 3, 6, 7, 8, 12, 13, 14, 0, 99):
+        yield f"type{kind}", bytes([kind]) + bytes((i * 37 + kind) % 256 for i in range(640))
+    yield "short", bytes([12, 1, 2])
+    yield "empty", b""
+
+
 def words(values):
     return "".join('"%s"\n' % "".join(f"\\x{b:02x}" for b in value.encode()) for value in values)
 
@@ -226,9 +302,18 @@ def main():
                         "rotary_emb.inv_freq", "model.layers.0.", "q_proj.weight", "k_proj.weight",
                         "q_norm.weight"},
         "config": {word for _, value in config_files() if isinstance(value, dict)
-                   for word in key_words(value)} | {"null", "true", "NaN", "Infinity", "1e308"}}
+                   for word in key_words(value)} | {"null", "true", "NaN", "Infinity", "1e308"},
+        "tokenizer": {word for _, value in tokenizer_files() if isinstance(value, dict)
+                      for word in key_words(value)} | {"null", "true", "id"},
+        "vocabulary": {"GGUF", "gpt2", "llama", "gemma4", "tokenizer.ggml.tokens", "llama-bpe",
+                       "tokenizer.ggml.merges", "tokenizer.ggml.scores", "tokenizer.ggml.pre"},
+        "dequantize": {"\x00", "\x3c"},
+        **{name: client_corpus.WORDS for name in ("sse", "reply", "server_words")}}
     for name, files in (("config", config_files), ("gguf", gguf_files),
-                        ("safetensors", safetensors_files)):
+                        ("safetensors", safetensors_files), ("tokenizer", tokenizer_files),
+                        ("vocabulary", vocabulary_files), ("dequantize", dequantize_files),
+                        ("sse", client_corpus.sse_files), ("reply", client_corpus.reply_files),
+                        ("server_words", client_corpus.server_words_files)):
         folder = out / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, value in files():

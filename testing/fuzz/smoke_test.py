@@ -1,7 +1,8 @@
-"""Half a minute of fuzzing for each reader of foreign files: config.json, GGUF, safetensors.
+"""Half a minute of fuzzing for each reader of foreign bytes: config.json, GGUF, safetensors, quantised
+blocks, tokenizer.json, vocabularies in GGUF; streams, answers and words of HTTP servers.
 
 Builds the preset `fuzz` into build/fuzz (clang with libFuzzer; about a minute the first time), makes
-the seed corpus, runs the three targets side by side. Without such a clang it is counted as skipped.
+the seed corpus, runs the targets side by side. Without such a clang it is counted as skipped.
 For longer runs: GYRE_FUZZ_SECONDS=600 python3 testing/fuzz/smoke_test.py
 """
 import os
@@ -12,7 +13,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-READERS = ["config", "gguf", "safetensors"]
+READERS = ["config", "gguf", "safetensors", "dequantize", "tokenizer", "vocabulary", "sse", "reply",
+           "server_words"]
 # One allocation beyond 16 MiB out of inputs of at most 64 KiB is a finding too.
 LIMITS = ["-max_len=65536", "-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=16"]
 

@@ -11,7 +11,11 @@ fp32   transformers as it is: 64 greedy tokens must be the same, and every logit
 exact  transformers with the same angles computed in double, within the same limit: tells whose the
        difference is; left out for a model whose positions are scaled
 bf16   both in bfloat16, for information
+ours,  with --double: how far gyre and transformers in float32, each, are from transformers in float64
+peer   (double angles, norms and embedding scale too), for information
 
+A tokenizer that transformers makes from a GGUF file is GPT-2's whatever the file's pre-tokenizer; a prompt
+that it cuts in another way is reported as over. --same-tokens gives the peer gyre's tokens instead.
 Exit 1 when over. Not part of the default tests: it needs torch and transformers.
 """
 import argparse
@@ -59,6 +63,24 @@ def with_exact_angles(model):
     return True
 
 
+def in_double(model):
+    """The model in float64, what transformers computes in float32 whatever the type included."""
+    model = model.double()
+    if not with_exact_angles(model):
+        raise SystemExit("--double: the positions of this model are scaled")
+    offset = 1.0 if type(model).__name__.startswith("Gemma") else 0.0
+
+    def norm_of(module):
+        eps = module.eps if hasattr(module, "eps") else module.variance_epsilon
+        return lambda x: x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * (offset + module.weight)
+    for module in model.modules():
+        if type(module).__name__.endswith("RMSNorm"):
+            module.forward = norm_of(module)
+        if hasattr(module, "scalar_embed_scale"):
+            module.embed_scale = torch.tensor(module.scalar_embed_scale, dtype=torch.float64)
+    return model
+
+
 @torch.no_grad()
 def ask_transformers(model, ids, count):
     """Logits of the prompt, greedy tokens, and by how much each was ahead of the next."""
@@ -74,6 +96,15 @@ def ask_transformers(model, ids, count):
     return parity.Answer(ids, logits, greedy), margins
 
 
+def against_double(peer, answers):
+    """Rows that say whose error a difference is; answers: name -> (gyre's, transformers')."""
+    peer = in_double(peer)
+    for name, (ours, theirs) in answers.items():
+        exact, _ = ask_transformers(peer, ours.ids, 0)
+        for kind, answer in (("ours", ours), ("peer", theirs)):
+            parity.report(name, kind, dataclasses.replace(answer, greedy=[]), exact, [], None)
+
+
 def check(arguments, path, folder):
     good = True
 
@@ -84,11 +115,13 @@ def check(arguments, path, folder):
     for dtype in arguments.dtypes.split(","):
         peer, tokenizer = load(path, {"fp32": torch.float32, "bf16": torch.bfloat16}[dtype])
         names = arguments.prompts.split(",")
-        ours = {}
+        ours, theirs_of = {}, {}
         for name in names:
             text = parity.PROMPTS[name]
             ours[name] = parity.ask_gyre(arguments.gyre, path, text, dtype, arguments.tokens, folder)
-            theirs, margins = ask_transformers(peer, tokenizer(text).input_ids, arguments.tokens)
+            ids = ours[name].ids if arguments.same_tokens else tokenizer(text).input_ids
+            theirs, margins = ask_transformers(peer, ids, arguments.tokens)
+            theirs_of[name] = theirs
             over = over_limit if dtype == "fp32" else None
             good &= parity.report(name, dtype, ours[name], theirs, margins, over)
         if dtype == "fp32" and with_exact_angles(peer):
@@ -96,6 +129,9 @@ def check(arguments, path, folder):
                 theirs, _ = ask_transformers(peer, ours[name].ids, 0)
                 good &= parity.report(name, "exact", dataclasses.replace(ours[name], greedy=[]), theirs, [],
                                       over_limit)
+        if dtype == "fp32" and arguments.double:
+            against_double(peer, {name: (ours[name], theirs_of[name]) for name in names
+                                  if ours[name].ids == theirs_of[name].ids})
     return good
 
 
@@ -107,6 +143,8 @@ def main():
     parser.add_argument("--tokens", type=int, default=64, help="greedy tokens")
     parser.add_argument("--prompts", default=",".join(parity.PROMPTS))
     parser.add_argument("--dtypes", default="fp32,bf16")
+    parser.add_argument("--same-tokens", action="store_true", help="transformers gets gyre's tokens")
+    parser.add_argument("--double", action="store_true", help="both against float64: whose error it is")
     arguments = parser.parse_args()
     print(f"transformers {transformers.__version__}, torch {torch.__version__}")
     with tempfile.TemporaryDirectory() as folder:

@@ -86,6 +86,9 @@ CASES = {
         original_max_position_embeddings=16,
         short_factor=[1.0, 1.1, 1.2, 1.5, 2.0, 3.0], long_factor=[1.0, 1.5, 2.0, 4.0, 6.0, 8.0]))),
     "smollm3": ("SmolLM3", dict(BASE, no_rope_layer_interval=2)),
+    # The interval of the class, 4: GGUF has no key for another.
+    "smollm3_by_rule": ("SmolLM3", dict(BASE, num_hidden_layers=5, rope_parameters=dict(
+        rope_type="default", rope_theta=50000.0))),
 }
 CONFIG_CLASS = {"Gemma3": "Gemma3TextConfig"}
 

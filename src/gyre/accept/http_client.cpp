@@ -47,6 +47,11 @@ struct Line {
   CURL* easy;
 };
 
+struct Reset {
+  CURL* easy;
+  ~Reset() { curl_easy_reset(easy); }
+};
+
 struct HeaderList {
   curl_slist* list = nullptr;
   ~HeaderList() { curl_slist_free_all(list); }
@@ -210,7 +215,8 @@ void run_hop(Line& line, Hop& hop) {
       break;
     }
     if (interrupted()) {
-      throw Interrupted(Code::CheckFailed, "interrupted; the same command goes on");
+      throw Interrupted(Code::CheckFailed,
+                        "accept: interrupted; what was answered is kept, the same command goes on");
     }
     if (out_of_time(hop)) {
       return;
@@ -280,13 +286,15 @@ struct HttpClient::State {
     const std::lock_guard guard(lock);
     idle.push_back(std::move(line));
   }
-  void prepare(Line& line, const Call& call, const std::string& url, HeaderList& headers) const;
+  void prepare(Line& line, const Call& call, HeaderList& headers) const;
+  /// One request and its answer; `next` is where a redirect points.
+  Transfer hop(Line& line, const Call& call, const Sink& sink, Clock::time_point start,
+               std::string& next) const;
 };
 
-void HttpClient::State::prepare(Line& line, const Call& call, const std::string& url,
-                                HeaderList& headers) const {
+void HttpClient::State::prepare(Line& line, const Call& call, HeaderList& headers) const {
   CURL* easy = line.easy;
-  curl_easy_reset(easy);
+  const std::string& url = call.url;
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   allow_http_only(easy);
@@ -325,44 +333,49 @@ HttpClient::HttpClient(const HttpOptions& options) : state_(std::make_unique<Sta
 
 HttpClient::~HttpClient() = default;
 
+Transfer HttpClient::State::hop(Line& line, const Call& call, const Sink& sink,
+                                Clock::time_point start, std::string& next) const {
+  Transfer result;
+  Hop hop{.result = result, .call = call, .sink = sink, .start = start};
+  std::pair<CURL*, Hop*> context{line.easy, &hop};
+  HeaderList headers;
+  const Reset reset{line.easy};  // nothing of the handle may point to the variables above
+  prepare(line, call, headers);
+  curl_easy_setopt(line.easy, CURLOPT_HEADERFUNCTION, &on_header);
+  curl_easy_setopt(line.easy, CURLOPT_HEADERDATA, &hop);
+  curl_easy_setopt(line.easy, CURLOPT_WRITEFUNCTION, &on_body_with_status);
+  curl_easy_setopt(line.easy, CURLOPT_WRITEDATA, &context);
+  curl_easy_setopt(line.easy, CURLOPT_ERRORBUFFER, hop.error);
+  run_hop(line, hop);
+  result.connect_ms = ms_of(line.easy, CURLINFO_CONNECT_TIME_T);
+  char* place = nullptr;
+  curl_easy_getinfo(line.easy, CURLINFO_REDIRECT_URL, &place);
+  next = place != nullptr && is_redirect(result.status) ? place : "";
+  return result;
+}
+
 Transfer HttpClient::perform(const Call& call, const Sink& sink) {
   const Clock::time_point start = Clock::now();
   std::unique_ptr<Line> line = state_->take();
   Transfer result;
   Call current = call;
   for (int hops = 0;; ++hops) {
-    result = Transfer{};
-    Hop hop{.result = result, .call = current, .sink = sink, .start = start};
-    std::pair<CURL*, Hop*> context{line->easy, &hop};
-    HeaderList headers;
-    state_->prepare(*line, current, current.url, headers);
-    curl_easy_setopt(line->easy, CURLOPT_HEADERFUNCTION, &on_header);
-    curl_easy_setopt(line->easy, CURLOPT_HEADERDATA, &hop);
-    curl_easy_setopt(line->easy, CURLOPT_WRITEFUNCTION, &on_body_with_status);
-    curl_easy_setopt(line->easy, CURLOPT_WRITEDATA, &context);
-    curl_easy_setopt(line->easy, CURLOPT_ERRORBUFFER, hop.error);
-    run_hop(*line, hop);
-    result.connect_ms = ms_of(line->easy, CURLINFO_CONNECT_TIME_T);
-    char* next = nullptr;
-    curl_easy_getinfo(line->easy, CURLINFO_REDIRECT_URL, &next);
-    if (result.fault != Fault::None || !is_redirect(result.status) || next == nullptr) {
+    std::string next;
+    result = state_->hop(*line, current, sink, start, next);
+    if (result.fault != Fault::None || next.empty()) {
       break;
     }
-    const std::string place = next;
-    const bool plain = place.rfind("http://", 0) == 0;
-    if (hops == kMostHops || (!plain && place.rfind("https://", 0) != 0) ||
-        (plain && current.url.rfind("https://", 0) == 0)) {
+    const bool plain = next.starts_with("http://");
+    if (hops == kMostHops || (!plain && !next.starts_with("https://")) ||
+        (plain && current.url.starts_with("https://"))) {
       result.fault = Fault::Client;
       result.why = hops == kMostHops ? "redirected more than 5 times"
-                                     : "redirected to where nothing is sent: " + place;
+                                     : "redirected to where nothing is sent: " + next;
       break;
     }
-    if (result.status == 303) {
-      current.method = "GET";
-    }
-    current.url = place;
+    current.method = result.status == 303 ? "GET" : current.method;
+    current.url = next;
   }
-  curl_easy_reset(line->easy);  // nothing of it may point to this call's variables
   state_->give(std::move(line));
   result.total_ms = 1e3 * seconds_since(start);
   return result;

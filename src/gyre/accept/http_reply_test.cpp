@@ -154,21 +154,22 @@ TEST(Stream, WithoutAnEndIsAFault) {
 
 TEST(Stream, ErrorsInsideAreReadWhereverTheyStand) {
   const std::string error =
-      R"({"code":400,"message":"request (5000 tokens) exceeds the available context size (4096 )"
-      R"(tokens)","type":"exceed_context_size_error"})";
+      R"x({"code":400,"message":"request (5000 tokens) exceeds the available context size)x"
+      R"x( (4096 tokens)","type":"exceed_context_size_error"})x";
   const std::string wrapped = R"({"error":)" + error + "}";
-for (const std::string& stream :
-     {events({wrapped}), "error: " + error + "\n\n", "event: error\ndata: " + error + "\n\n",
-      events({delta(R"("content":"a")"), wrapped, "[DONE]"}), wrapped + "\n\n",
-      ": ping\n\n" + wrapped + "\n\n",
-      events({R"({"choices":[{"delta":{},"finish_reason":"error","error":)" + error + "}]}"})}) {
-  const Reply reply = read(stream);
-  EXPECT_EQ(reply.fault, Fault::Overflow) << stream << reply.fault_text;
-  EXPECT_TRUE(reply.error_in_200);
-  EXPECT_EQ(reply.limit_tokens, 4096);
-  EXPECT_EQ(reply.asked_tokens, 5000);
-}
-EXPECT_EQ(read(events({R"({"error":"boom"})"})).fault, Fault::Server);
+  const std::string in_choice =
+      R"({"choices":[{"delta":{},"finish_reason":"error","error":)" + error + "}]}";
+  for (const std::string& stream :
+       {events({wrapped}), "error: " + error + "\n\n", "event: error\ndata: " + error + "\n\n",
+        events({delta(R"("content":"a")"), wrapped, "[DONE]"}), wrapped + "\n\n",
+        ": ping\n\n" + wrapped + "\n\n", events({in_choice})}) {
+    const Reply reply = read(stream);
+    EXPECT_EQ(reply.fault, Fault::Overflow) << stream << reply.fault_text;
+    EXPECT_TRUE(reply.error_in_200);
+    EXPECT_EQ(reply.limit_tokens, 4096);
+    EXPECT_EQ(reply.asked_tokens, 5000);
+  }
+  EXPECT_EQ(read(events({R"({"error":"boom"})"})).fault, Fault::Server);
 }
 
 TEST(Stream, BadEventsAreFormatFaults) {

@@ -61,7 +61,7 @@ bool SseParser::finish(const Sink& sink) {
 }
 
 void SseParser::dispatch(const Sink& sink) {
-  if (has_data_) {
+  if (!data_.empty()) {  // the standard drops empty ones
     sink({SseEvent::Kind::Data, event_, data_});
   }
   has_data_ = false;

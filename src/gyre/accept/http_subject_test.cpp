@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "gyre/accept/mock_testing.h"
 #include "gyre/base/error.h"
 
@@ -56,6 +58,144 @@ TEST_P(Dialect, AnswersChatsAndCompletionsStreamedOrNot) {
 INSTANTIATE_TEST_SUITE_P(All, Dialect,
                          testing::Values("llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi",
                                          "openai", "groq", "lmstudio", "llamacpp_python"));
+
+TEST(Endpoint, GivesWayToWhatAServerDoesNotTake) {
+  const MockServer server({"--dialect", "openai", "--fault", "logprobs:mode=refuse:top=5"});
+  const auto subject = open_endpoint(at(server));
+  Ask ask = chat();
+  ask.top_logprobs = 20;
+  const Reply reply = subject->ask(ask);
+  EXPECT_EQ(reply.fault, Fault::None) << reply.fault_text;
+  ASSERT_FALSE(reply.top.empty());
+  EXPECT_EQ(reply.top[0].size(), 5U);
+  EXPECT_EQ(server.log()["requests"], 2);
+  subject->ask(ask);  // remembered
+  EXPECT_EQ(server.log()["requests"], 3);
+}
+
+TEST(Endpoint, ReadsLogprobsEchoAndCandidates) {
+  for (const char* dialect : {"llamacpp", "openai"}) {
+    const MockServer server({"--dialect", dialect});
+    const auto subject = open_endpoint(at(server));
+    Ask ask = completion("The code for Oslo is 7. The code for Oslo is", 1);
+    ask.echo = true;
+    ask.candidates = {" 7", " 8"};
+    const Reply reply = subject->ask(ask);
+    EXPECT_EQ(reply.fault, Fault::None) << reply.fault_text;
+    EXPECT_EQ(static_cast<int64_t>(reply.prompt_logprobs.size()), reply.prompt_tokens) << dialect;
+    ASSERT_EQ(reply.candidates.size(), 2U);
+    ASSERT_TRUE(reply.candidates[0]);
+    EXPECT_GT(*reply.candidates[0], reply.candidates[1].value_or(reply.candidate_bound));
+  }
+}
+
+TEST(Endpoint, SendsAllItWasAskedToSend) {
+  const MockServer server({"--dialect", "openai"});
+  EndpointOptions options = at(server, "off");
+  options.send = R"({"max_tokens": 2, "temperature": null})";
+  EXPECT_EQ(open_endpoint(options)->ask(chat()).finish, "length");
+}
+
+TEST(Endpoint, FindsOutWhoAnswers) {
+  const std::vector<std::pair<const char*, const char*>> kinds{
+      {"llamacpp", "llama.cpp"}, {"vllm", "vLLM"}, {"ollama", "Ollama"}, {"sglang", "SGLang"},
+      {"openai", "OpenAI"},      {"tgi", "TGI"},   {"groq", "Groq"}};
+  for (const auto& [dialect, name] : kinds) {
+    const MockServer server({"--dialect", dialect, "--window", "8192"});
+    const auto subject = open_endpoint(at(server));
+    const Facts facts = subject->discover();
+    EXPECT_EQ(facts.server, name);
+    EXPECT_EQ(facts.model, "mock");
+    EXPECT_EQ(subject->name(), server.url() + " mock");
+    const bool counts = facts.server == "llama.cpp" || facts.server == "vLLM";
+    EXPECT_EQ(facts.counts_tokens, counts) << dialect;
+    EXPECT_EQ(subject->count_tokens("one two three four").has_value(), counts);
+    if (facts.server != "OpenAI") {
+      ASSERT_FALSE(facts.claims.empty()) << dialect;
+      EXPECT_NEAR(static_cast<double>(facts.claims[0].tokens), 8192, 1) << facts.claims[0].source;
+    }
+  }
+}
+
+TEST(Endpoint, TellsTheMemoryOfTheServer) {
+  const MockServer server({"--dialect", "llamacpp"});
+  const auto subject = open_endpoint(at(server));
+  subject->discover();
+  EXPECT_NEAR(subject->ask(chat()).memory_mib.value_or(0), 300e6 / 1048576, 1);
+}
+
+TEST(Endpoint, TheKeyGoesToItsServerAndIsNeverRepeated) {
+  const std::string key = "sk-Secret-1234567";
+  const MockServer server({"--dialect", "openai", "--key", key});
+  EndpointOptions options = at(server);
+  EXPECT_EQ(open_endpoint(options)->ask(chat()).fault, Fault::Auth);
+  options.key = key;
+  const auto subject = open_endpoint(options);
+  EXPECT_EQ(subject->name().find(key), std::string::npos);
+  const Reply reply = subject->ask(chat("Checkpoint 1: " + key + ". Say it. " + kText));
+  EXPECT_EQ(reply.fault, Fault::None) << reply.fault_text;
+  const MockServer echoing({"--dialect", "openai"});
+  options.url = echoing.url();
+  options.send = R"({"model": ")" + key + R"("})";
+  const Reply refused = open_endpoint(options)->ask(chat());
+  EXPECT_EQ(refused.fault, Fault::Client);
+  EXPECT_EQ(refused.fault_text, "The model `[key]` does not exist.");
+}
+
+TEST(Endpoint, TheKeyDoesNotFollowARedirect) {
+  const MockServer server({"--dialect", "openai", "--fault", "redirect:away=1"});
+  EndpointOptions options = at(server);
+  options.key = "sk-Secret-1234567";
+  EXPECT_EQ(open_endpoint(options)->ask(chat()).text, "KX7-3QD");
+  int64_t away = 0;
+  for (const auto& entry : server.log()["log"]) {
+    EXPECT_EQ(entry["authorization"], !entry["away"].get<bool>()) << entry.dump();
+    away += entry["away"].get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(away, 1);
+}
+
+using Change = std::function<void(EndpointOptions&)>;
+
+TEST(Endpoint, BadOptionsAreNamed) {
+  const auto message = [](const std::string& url, const Change& change = {}) {
+    EndpointOptions options;
+    options.url = url;
+    if (change) {
+      change(options);
+    }
+    try {
+      open_endpoint(options);
+      return std::string("taken");
+    } catch (const Error& error) {
+      EXPECT_EQ(exit_code(error.code()), 2);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(message("127.0.0.1:8080"),
+            "endpoint '127.0.0.1:8080' has no http:// or https://; write it like "
+            "http://127.0.0.1:8080/v1");
+  EXPECT_EQ(message("ftp://a/v1"),
+            "endpoint 'ftp://a/v1' must begin with http:// or https://, found ftp");
+  EXPECT_EQ(message("http://me:word@a/v1"),
+            "the endpoint holds a name or a password, which would be recorded; give a key through "
+            "the environment");
+  EXPECT_EQ(message("http://a/v1/chat/completions"),
+            "endpoint 'http://a/v1/chat/completions' must be the part before /chat/completions; "
+            "write it like http://127.0.0.1:8080/v1");
+  EXPECT_EQ(message("http://a/v1?key=1"),
+            "the endpoint must end before '?' and '#'; write it like http://127.0.0.1:8080/v1");
+  EXPECT_EQ(message("http://a/v1", [](auto& o) { o.key = "two words"; }),
+            "the key holds a space, a line end or another character that no header may have");
+  EXPECT_EQ(message("http://a/v1", [](auto& o) { o.stream = "yes"; }),
+            "--stream must be auto, on or off, got 'yes'");
+  EXPECT_EQ(message("http://a/v1", [](auto& o) { o.send = "[1]"; }),
+            "--send must be a JSON object like {\"top_k\": 1}, got '[1]'");
+  EXPECT_EQ(message("http://a/v1", [](auto& o) { o.idle_s = 0; }),
+            "a time-out must be above 0 and at most 1000000 s, got 0");
+  EXPECT_EQ(message("http://a/v1", [](auto& o) { o.most_bytes = 1; }),
+            "an answer must be allowed 1024 bytes at least, got 1");
+}
 
 }  // namespace
 }  // namespace gyre::accept

@@ -90,8 +90,19 @@ class MockServer {
 
   int port() const { return port_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
-  /// {"requests", "in_flight", "most_in_flight", "counts", "log": [...]}
-  nlohmann::json log() const { return MockProcess::instance().send("GET", port_, "/mock/log", ""); }
+  /// {"requests", "in_flight", "most_in_flight", "counts", "log": [...]}, once every request is in
+  /// the log: its entry is written after the answer has gone out.
+  nlohmann::json log() const {
+    nlohmann::json log;
+    for (int i = 0; i < 500; ++i) {
+      log = MockProcess::instance().send("GET", port_, "/mock/log", "");
+      if (log["requests"] == log["log"].size()) {
+        break;
+      }
+      usleep(10'000);
+    }
+    return log;
+  }
 
  private:
   int port_ = 0;

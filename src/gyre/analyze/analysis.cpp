@@ -3,13 +3,14 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "gyre/analyze/layer_meter.h"
+#include "gyre/analyze/part_times.h"
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 #include "gyre/base/log.h"
 #include "gyre/base/progress.h"
 #include "gyre/base/work_folder.h"
@@ -24,6 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kLayers = "layers.jsonl";
 constexpr const char* kTasksFile = "tasks.jsonl";
 constexpr const char* kSpectrumFile = "spectrum.json";
+constexpr const char* kTimes = "seconds.jsonl";
 
 const WorkKind& folder_kind() {
   static const WorkKind kind{
@@ -31,7 +33,8 @@ const WorkKind& folder_kind() {
       .schema = "gyre.analyze.settings/1",
       .noun = "an analysis",
       .users = "gyre analyze",
-      .own = {kLayers, kTasksFile, kSpectrumFile, "analyze.json", "report.html", "figures"}};
+      .own = {kLayers, kTasksFile, kSpectrumFile, kTimes, "analyze.json", "report.html", "figures"},
+      .parts = {kLayers, kTasksFile, kSpectrumFile}};
   return kind;
 }
 
@@ -85,7 +88,7 @@ std::vector<LayerRecord> read_layers(const fs::path& file) {
 
 /// One pass over all rows; layers measured before are passed by.
 std::vector<LayerRecord> measure_layers(const Subject& subject, const Rows& rows,
-                                        const fs::path& file) {
+                                        const fs::path& file, PartTimes& times) {
   std::vector<LayerRecord> layers = read_layers(file);
   const auto n_layers = static_cast<size_t>(subject.model.config().layers);
   if (layers.size() == n_layers) {
@@ -100,6 +103,7 @@ std::vector<LayerRecord> measure_layers(const Subject& subject, const Rows& rows
     if (n >= known) {
       layers.push_back(meter.measure(n, q, k, v));
       writer.write(to_line(layers.back()));
+      times.lap("layers");
     }
     progress.update(n + 1);
   };
@@ -128,12 +132,13 @@ TaskLosses task_from_line(const std::string& line, const std::string& owner) {
     }
     return out;
   } catch (const Json::exception& fault) {
-    throw Error(Code::Format, owner, ": not a line of gyre analyze: ", fault.what(),
+    throw Error(Code::Format, owner, ": not a line of gyre analyze: ", json_words(fault),
                 "; --force starts over");
   }
 }
 
-Ablation run_ablation(const AnalyzeSetup& setup, const Rows& rows, const fs::path& file) {
+Ablation run_ablation(const AnalyzeSetup& setup, const Rows& rows, const fs::path& file,
+                      PartTimes& times) {
   std::vector<TaskLosses> runs;
   for (const std::string& line : lines_of(file)) {
     runs.push_back(task_from_line(line, file.string()));
@@ -152,6 +157,7 @@ Ablation run_ablation(const AnalyzeSetup& setup, const Rows& rows, const fs::pat
       if (!known) {
         runs.push_back(run_task(setup.subject, rows, setup.options, task, group));
         writer.write(task_line(runs.back()));
+        times.lap("ablation");
       }
       progress.update(++done, task);
     }
@@ -159,12 +165,14 @@ Ablation run_ablation(const AnalyzeSetup& setup, const Rows& rows, const fs::pat
   return summarize_ablation(setup.subject.model, runs);
 }
 
-Spectrum run_spectrum(const AnalyzeSetup& setup, const Rows& rows, const fs::path& file) {
+Spectrum run_spectrum(const AnalyzeSetup& setup, const Rows& rows, const fs::path& file,
+                      PartTimes& times) {
   if (fs::exists(file)) {
     return spectrum_from_json(read_file(file), file.string());
   }
   Spectrum out = measure_spectrum(setup.subject, rows, setup.options);
   write_file_atomic(file, to_json(out) + "\n");
+  times.lap("spectrum");
   return out;
 }
 
@@ -185,16 +193,6 @@ std::vector<std::string> token_texts(const Subject& subject, const at::Tensor& r
     out.push_back(id == subject.begin_token ? "<begin>" : subject.tokenizer.piece(id));
   }
   return out;
-}
-
-/// Runs one part and keeps its time.
-template <class Part>
-auto timed(Analysis& out, const char* name, Part part) {
-  const auto start = std::chrono::steady_clock::now();
-  auto result = part();
-  out.seconds[name] =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
 }
 
 void summarize(Analysis& out, const Subject& subject, const Rows& rows) {
@@ -231,17 +229,18 @@ Analysis analyze(const AnalyzeSetup& setup) {
   for (const int64_t row : {int64_t{0}, rows.first_repeat(), rows.first_alphabet()}) {
     out.row_tokens.push_back(token_texts(subject, rows.tokens[row]));
   }
-  out.layers =
-      timed(out, "layers", [&] { return measure_layers(subject, rows, setup.out / kLayers); });
+  PartTimes times(setup.out / kTimes);
+  out.layers = measure_layers(subject, rows, setup.out / kLayers, times);
   summarize(out, subject, rows);
   if (setup.options.ablation && out.positions) {
-    out.ablation =
-        timed(out, "ablation", [&] { return run_ablation(setup, rows, setup.out / kTasksFile); });
+    times.start();
+    out.ablation = run_ablation(setup, rows, setup.out / kTasksFile, times);
   }
   if (setup.options.spectrum && out.positions) {
-    out.spectrum = timed(out, "spectrum",
-                         [&] { return run_spectrum(setup, rows, setup.out / kSpectrumFile); });
+    times.start();
+    out.spectrum = run_spectrum(setup, rows, setup.out / kSpectrumFile, times);
   }
+  out.seconds = times.sums();
   out.findings = find(out);
   for (const std::string& note : out.notes) {
     log(Level::Warning, "analyze: ", note);

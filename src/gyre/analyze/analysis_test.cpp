@@ -109,6 +109,56 @@ TEST(Analysis, ResumesAfterAStopAndAddsParts) {
   EXPECT_EQ(Json::parse(read_file(out / "analyze.json")).at("schema"), "gyre.analyze/1");
 }
 
+TEST(Analysis, SecondsOfAResumedAnalysisAddUp) {
+  const TempFolder folder("analyze-seconds");
+  const auto out = folder.path / "out";
+  AnalyzeOptions options = small_options();
+  options.ablation = false;
+  AnalysisOf analysis(constructed_model());
+  const double first = analysis.run(out, options).seconds.at("layers");
+  EXPECT_GT(first, 0.0);
+  EXPECT_EQ(analysis.run(out, options).seconds.at("layers"), first);  // nothing was left to do
+  write_file_atomic(out / "seconds.jsonl", R"({"part":"layers","seconds":1000.0})"
+                                           "\nno JSON\n");
+  const std::string lines = read_file(out / "layers.jsonl");
+  write_file_atomic(out / "layers.jsonl", lines.substr(0, lines.find('\n') + 1));
+  const double again = analysis.run(out, options).seconds.at("layers");
+  EXPECT_GT(again, 1000.0);
+  EXPECT_LT(again, 1060.0);
+}
+
+TEST(Analysis, RefusesALineThatIsNotItsOwn) {
+  const TempFolder folder("analyze-line");
+  const auto out = folder.path / "out";
+  AnalyzeOptions options = small_options();
+  options.ablation = false;
+  AnalysisOf analysis(constructed_model());
+  analysis.run(out, options);
+  write_file_atomic(out / "layers.jsonl", "{\"layer\": 0}\n");
+  EXPECT_EQ(analysis.message(out, options),
+            (out / "layers.jsonl").string() +
+                ": not a line of gyre analyze: key 'wavelength' not found; --force starts over");
+  write_file_atomic(out / "layers.jsonl", "{\"layer\": \n");
+  const std::string text = analysis.message(out, options);
+  EXPECT_NE(text.find(": not a line of gyre analyze: line 1, column 11: "), std::string::npos)
+      << text;
+}
+
+TEST(Analysis, RefusesPartsWhoseSettingsAreGone) {
+  const TempFolder folder("analyze-lone");
+  const auto out = folder.path / "out";
+  AnalyzeOptions options = small_options();
+  options.ablation = false;
+  AnalysisOf analysis(constructed_model());
+  analysis.run(out, options);
+  std::filesystem::remove(out / "settings.json");
+  EXPECT_EQ(analysis.message(out, options),
+            out.string() +
+                " holds layers.jsonl of an analysis, and settings.json, which says of what, is "
+                "gone; put it back, use another --out, or --force to start over");
+  EXPECT_NO_THROW(analysis.run(out, options, true));
+}
+
 TEST(Analysis, StopsOnCtrlCAndKeepsNothingHalf) {
   const TempFolder folder("analyze-stop");
   AnalysisOf analysis(constructed_model());

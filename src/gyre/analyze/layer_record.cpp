@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "gyre/base/error.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::analyze {
 namespace {
@@ -155,8 +157,11 @@ std::string to_line(const LayerRecord& record) {
 LayerRecord layer_from_line(std::string_view line, const std::string& owner) {
   try {
     return read_record(Json::parse(line));
-  } catch (const std::exception& fault) {  // of the JSON library or of a missing list entry
-    throw Error(Code::Format, owner, ": not a line of gyre analyze: ", fault.what(),
+  } catch (const std::out_of_range&) {
+    throw Error(Code::Format, owner, ": not a line of gyre analyze: a list is too short",
+                "; --force starts over");
+  } catch (const Json::exception& fault) {
+    throw Error(Code::Format, owner, ": not a line of gyre analyze: ", json_words(fault),
                 "; --force starts over");
   }
 }

@@ -3,6 +3,7 @@
 
 #include "gyre/analyze/spectrum.h"
 #include "gyre/base/error.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::analyze {
 namespace {
@@ -73,8 +74,8 @@ std::string to_json(const Spectrum& spectrum) {
 Spectrum spectrum_from_json(const std::string& text, const std::string& owner) {
   try {
     return read_spectrum(Json::parse(text));
-  } catch (const std::exception& fault) {  // of the JSON library
-    throw Error(Code::Format, owner, ": not a spectrum of gyre analyze: ", fault.what(),
+  } catch (const Json::exception& fault) {
+    throw Error(Code::Format, owner, ": not a spectrum of gyre analyze: ", json_words(fault),
                 "; --force starts over");
   }
 }

@@ -271,8 +271,12 @@ void parse(std::string_view text, int64_t& value) {
   const double nearest = std::round(scaled);
   // 1.001k is 1000.9999999999999 in doubles: allow the product's rounding, and no more.
   const double rounding = std::numeric_limits<double>::epsilon() * std::abs(scaled);
-  const bool whole_number = std::abs(scaled - nearest) <= rounding && std::abs(scaled) < 9e15;
-  if (digits.empty() || result.ec != std::errc() || result.ptr != end || !whole_number) {
+  const bool read = !digits.empty() && result.ec == std::errc() && result.ptr == end;
+  if (read && !(std::abs(scaled) < 9e15)) {
+    throw Error(Code::Usage, "must be below 9e15 in size, got '", text, "'");
+  }
+  const bool whole_number = std::abs(scaled - nearest) <= rounding;
+  if (!read || !whole_number) {
     throw Error(Code::Usage, "must be a whole number (k, M and G allowed), got '", text, "'");
   }
   value = static_cast<int64_t>(nearest);

@@ -82,6 +82,7 @@ TEST(Options, BadValuesAreNamedWithKeyAndOwner) {
   EXPECT_EQ(set_message("base=1.5x"), "demo: 'base' must be a number, got '1.5x'");
   EXPECT_EQ(set_message("length=2.5"),
             "demo: 'length' must be a whole number (k, M and G allowed), got '2.5'");
+  EXPECT_EQ(set_message("length=1e18"), "demo: 'length' must be below 9e15 in size, got '1e18'");
   EXPECT_EQ(set_message("tied=yes"), "demo: 'tied' must be true or false, got 'yes'");
   EXPECT_EQ(set_message("cut=hihg"),
             "demo: 'cut' must be one of low, high; got 'hihg'; did you mean 'high'?");

@@ -11,6 +11,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre {
 namespace {
@@ -32,6 +33,16 @@ void refuse_other_files(const fs::path& dir, const WorkKind& kind) {
   }
 }
 
+void refuse_lone_parts(const fs::path& dir, const WorkKind& kind) {
+  for (const std::string& part : kind.parts) {
+    if (fs::exists(dir / part)) {
+      throw Error(Code::Usage, dir.string(), " holds ", part, " of ", kind.noun, ", and ",
+                  kind.record, ", which says of what, is gone; put it back, use another --out, or ",
+                  "--force to start over");
+    }
+  }
+}
+
 std::string shown(const WorkSettings& settings, const std::string& name) {
   const auto found = settings.find(name);
   return found == settings.end() ? "not given" : found->second;
@@ -43,7 +54,13 @@ void check_same(const fs::path& file, const WorkKind& kind, const WorkSettings& 
     throw Error(Code::Format, file.string(), ": not the record of ", kind.noun,
                 "; --force starts over");
   }
-  const auto before = json.at("settings").get<WorkSettings>();
+  WorkSettings before;
+  try {
+    json.at("settings").get_to(before);
+  } catch (const Json::exception& fault) {
+    throw Error(Code::Format, file.string(), ": not the record of ", kind.noun, ": ",
+                json_words(fault), "; --force starts over");
+  }
   WorkSettings all = before;
   all.insert(now.begin(), now.end());
   for (const auto& [name, value] : all) {
@@ -68,6 +85,7 @@ WorkFolder::WorkFolder(fs::path dir, const WorkKind& kind, const WorkSettings& s
   const bool known = fs::exists(dir_ / kind.record);
   if (!known && !force) {
     refuse_other_files(dir_, kind);
+    refuse_lone_parts(dir_, kind);
   }
   lock_ = ::open((dir_ / kLock).c_str(), O_RDWR | O_CREAT, 0644);  // no O_CLOEXEC: see lock_
   if (lock_ < 0) {

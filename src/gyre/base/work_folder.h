@@ -14,11 +14,12 @@ using WorkSettings = std::map<std::string, std::string>;
 
 /// What kind of job uses the folder.
 struct WorkKind {
-  std::string record;            // file that keeps the settings, "study.json"
-  std::string schema;            // "gyre.study/1"
-  std::string noun;              // "a comparison"
-  std::string users;             // who may hold the lock, "gyre compare or one of its cells"
-  std::vector<std::string> own;  // files and folders that the job makes; removed when forced
+  std::string record;                // file that keeps the settings, "study.json"
+  std::string schema;                // "gyre.study/1"
+  std::string noun;                  // "a comparison"
+  std::string users;                 // who may hold the lock, "gyre compare or one of its cells"
+  std::vector<std::string> own;      // files and folders that the job makes; removed when forced
+  std::vector<std::string> parts{};  // those of them that mean nothing without the record
 };
 
 class WorkFolder {
@@ -26,8 +27,8 @@ class WorkFolder {
   /// Makes the folder, locks it and records or checks the settings. `force` removes what an earlier
   /// job left (its own files only).
   ///
-  /// throws  Error(Usage) naming the first setting that differs; when the folder holds other files;
-  ///         when another job is at work in it
+  /// throws  Error(Usage) naming the first setting that differs; when the folder holds other files,
+  ///         or parts of a job whose record is gone; when another job is at work in it
   WorkFolder(std::filesystem::path dir, const WorkKind& kind, const WorkSettings& settings,
              bool force);
   ~WorkFolder();

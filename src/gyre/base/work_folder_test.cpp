@@ -26,7 +26,8 @@ class WorkFolders : public ::testing::Test {
                        .schema = "job/1",
                        .noun = "a job",
                        .users = "worker",
-                       .own = {"results"}};
+                       .own = {"results", "lines"},
+                       .parts = {"lines"}};
   const std::filesystem::path dir_ =
       std::filesystem::temp_directory_path() /
       str("gyre-work-", ::testing::UnitTest::GetInstance()->current_test_info()->name(), "-",
@@ -60,6 +61,22 @@ TEST_F(WorkFolders, RefusesAFolderOfSomethingElse) {
   EXPECT_EQ(message({}), dir_.string() +
                              " holds other files (notes.txt); give an empty or new "
                              "folder as --out, or --force to add to this one");
+}
+
+TEST_F(WorkFolders, RefusesPartsWithoutTheirRecord) {
+  std::filesystem::create_directories(dir_);
+  write_file_atomic(dir_ / "lines", "x");
+  EXPECT_EQ(message({}), dir_.string() +
+                             " holds lines of a job, and job.json, which says of what, is gone; "
+                             "put it back, use another --out, or --force to start over");
+}
+
+TEST_F(WorkFolders, ARecordOfAnotherFormIsNamed) {
+  std::filesystem::create_directories(dir_);
+  write_file_atomic(dir_ / "job.json", R"({"settings": {"a": 1}})");
+  EXPECT_EQ(message({}), (dir_ / "job.json").string() +
+                             ": not the record of a job: type must be string, but is number; "
+                             "--force starts over");
 }
 
 TEST_F(WorkFolders, OneJobAtATime) {

@@ -31,8 +31,8 @@ constexpr uintmax_t kStreamedBytes = uintmax_t{2} << 30;
 void check_usage(const AnalyzeVerb& verb) {
   if (verb.model.empty()) {
     throw Error(Code::Usage,
-                "analyze: which model? give a folder with "
-                "config.json, a .gguf file or a run");
+                "analyze: which model? give a folder with config.json, a .gguf file or a run",
+                verb.text.empty() ? "" : "; it comes before --text, which takes all that follows");
   }
   if (verb.out.empty()) {
     throw Error(Code::Usage, "analyze: where to? give a folder with --out DIR");
@@ -105,10 +105,8 @@ int run_analyze(AnalyzeVerb& verb) {
   const ModelFiles files = files_of(verb.model);
   const train::AnyModel any =
       train::load_any_model(verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat,
-                                         .streamed = files.bytes > kStreamedBytes});
-  if (any.tokenizer == nullptr) {
-    throw Error(Code::Usage, "analyze: ", verb.model, " has no tokenizer, and texts need one");
-  }
+                                         .streamed = files.bytes > kStreamedBytes,
+                                         .text_for = "analyze"});
   const model::Transformer model = any.at_length(verb.analyze.tokens);
   const model::SpecialIds special = any.tokenizer->special_ids();
   const analyze::Subject subject{.name = verb.model,

@@ -20,6 +20,17 @@ TEST(CmdAnalyze, NeedsAModelAndAFolder) {
   EXPECT_EQ(message_of("some/model"), "analyze: where to? give a folder with --out DIR");
 }
 
+TEST(CmdAnalyze, SaysThatTextsTakeAllThatFollows) {
+  EXPECT_EQ(message_of("--text a.txt some/model"),
+            "analyze: which model? give a folder with config.json, a .gguf file or a run; it comes "
+            "before --text, which takes all that follows");
+}
+
+TEST(CmdAnalyze, TheJsonPathIsCheckedBeforeTheModelIsRead) {
+  EXPECT_EQ(message_of("no/model --out o --json nowhere/a.json"),
+            "--json nowhere/a.json: there is no folder nowhere; make it or give another path");
+}
+
 TEST(CmdAnalyze, NeedsAText) {
   EXPECT_EQ(message_of("some/model --out o --no-builtin"),
             "analyze: no text; give --text FILE or leave out --no-builtin");

@@ -124,14 +124,7 @@ void check_usage(const BenchVerb& verb) {
   for (const auto& [flag, file] :
        {std::pair<const char*, std::string>("--report", verb.report),
         std::pair<const char*, std::string>("--json", verb.common.json)}) {
-    const auto folder = std::filesystem::path(file).parent_path();
-    if (std::filesystem::is_directory(file)) {
-      throw Error(Code::Usage, flag, " ", file, " is a folder; give the path of a file");
-    }
-    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-      throw Error(Code::Usage, flag, " ", file, ": there is no folder ", folder.string(),
-                  "; make it or give another path");
-    }
+    check_output(flag, file);
   }
   if (!verb.report.empty() && verb.report == verb.common.json) {
     throw Error(Code::Usage, "--json and --report both name ", verb.report,

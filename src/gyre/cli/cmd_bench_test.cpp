@@ -10,6 +10,7 @@
 #include "gyre/base/error.h"
 #include "gyre/cli/program.h"
 #include "gyre/cli/test_verb.h"
+#include "gyre/model/load/load_testing.h"
 #include "gyre/report/bench_page.h"
 
 namespace gyre::cli {
@@ -58,6 +59,28 @@ TEST(CmdBench, MemoryIsThatOfProcessesOfItsOwn) {
     EXPECT_GT(row["ours"], 10.0) << row.dump();
     EXPECT_TRUE(row["note"].get<std::string>().starts_with("ours started with ")) << row.dump();
   }
+}
+
+using CmdBenchInfer = model::LoadTest;
+
+TEST_F(CmdBenchInfer, TimesPrefillAndDecodingAndTheirMemory) {
+  const auto tiny = model::tiny_case("llama");
+  model::write_checkpoint(folder_, tiny.at("config"), model::tiny_tensors(tiny));
+  const auto json = nlohmann::json::parse(output_of(
+      "infer --no-peer --quick --new 2 --lengths 16 --json - --model " + folder_.string()));
+  EXPECT_EQ(json["what"], "infer");
+  ASSERT_EQ(json["rows"].size(), 3U);
+  for (const auto& row : json["rows"]) {
+    EXPECT_GT(row["ours"].get<double>(), 0.0) << row.dump();
+    EXPECT_TRUE(row["peer"].is_null()) << row.dump();
+  }
+  EXPECT_TRUE(json["rows"][0]["what"].get<std::string>().starts_with("prefill of 16 tokens"));
+  EXPECT_TRUE(json["rows"][1]["what"].get<std::string>().starts_with("one token after 16"));
+  EXPECT_EQ(json["rows"][2]["what"], "peak memory, decode 16");
+  // 2 x 96 x 48 of embedding and head, per layer 2 x 48 x 48 + 2 x 48 x 24 + 3 x 48 x 56, norms;
+  // bfloat16 is 2 bytes.
+  EXPECT_NEAR(json["weights_mib"].get<double>(), 2.0 * 54480 / (1 << 20), 0.01);
+  EXPECT_GT(json["cache_mib"].get<double>(), 0.0);
 }
 
 TEST(CmdBench, EachBenchmarkHasItsOwnDefaults) {

@@ -21,14 +21,39 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kReplace = Json::error_handler_t::replace;  // of bytes that are no UTF-8
+
+constexpr int64_t kMostTokens = 10000000;
+
+struct LengthOptions {
+  int64_t tokens = 64;   // new ones per row, at most
+  bool keep_on = false;  // past an end-of-text token
+
+  template <class V>
+  void fields(V& v) {
+    v("tokens", tokens, "new tokens per row, at most");
+    v("keep-on", keep_on, "go on after an end-of-text token");
+  }
+};
+
+struct ComputeOptions {
+  std::string dtype =
+      train::fastest_dtype() == train::ComputeDtype::Bf16 ? "bf16" : "fp32";  // of weights
+
+  template <class V>
+  void fields(V& v) {
+    v("dtype", dtype, "fp32 | bf16");
+  }
+};
+
 struct GenerateVerb {
   CommonOptions common;
   OptionSet options;
   model::SamplerOptions sampler;
-  std::string model, dtype;
+  LengthOptions length;
+  ComputeOptions compute;
+  std::string model;
   std::vector<std::string> texts;
-  int64_t n_tokens = 64;
-  bool keep_on = false;
 };
 
 void check_usage(const GenerateVerb& verb) {
@@ -39,28 +64,25 @@ void check_usage(const GenerateVerb& verb) {
   if (verb.texts.empty()) {
     throw Error(Code::Usage, "generate: give a prompt with --text; several make one batch");
   }
-  if (verb.n_tokens < 1) {
-    throw Error(Code::Usage, "--tokens must be at least 1, got ", verb.n_tokens);
+  if (verb.length.tokens < 1 || verb.length.tokens > kMostTokens) {
+    throw Error(Code::Usage, "--tokens must be 1 to ", kMostTokens, ", got ", verb.length.tokens);
   }
-  if (verb.dtype != "fp32" && verb.dtype != "bf16") {
-    throw Error(Code::Usage, "--dtype must be fp32 or bf16, got '", verb.dtype, "'");
+  const std::string& dtype = verb.compute.dtype;
+  if (dtype != "fp32" && dtype != "bf16") {
+    throw Error(Code::Usage, "--dtype must be fp32 or bf16, got '", dtype, "'");
   }
   model::check(verb.sampler);
 }
 
 std::vector<std::vector<int64_t>> prompts_of(const GenerateVerb& verb, const train::AnyModel& any) {
-  if (any.tokenizer == nullptr) {
-    throw Error(Code::Usage, "generate: ", verb.model,
-                " has no tokenizer; gyre logits --tokens takes ids");
-  }
   std::vector<std::vector<int64_t>> prompts;
   for (const std::string& text : verb.texts) {
-    const auto ids = model::encode_prompt(*any.tokenizer, text, model::Specials::Parse);
+    std::vector<int64_t> ids = any.prompt(text, model::Specials::Parse);
     if (ids.empty()) {
       throw Error(Code::Usage, "generate: '", text,
                   "' has no token, and without one nothing comes next");
     }
-    prompts.emplace_back(ids.begin(), ids.end());
+    prompts.push_back(std::move(ids));
   }
   return prompts;
 }
@@ -86,14 +108,15 @@ struct Result {
 Result run(const GenerateVerb& verb, const train::AnyModel& any) {
   Result result;
   result.prompts = prompts_of(verb, any);
-  const auto length = static_cast<int64_t>(longest(result.prompts)) + verb.n_tokens;
+  const auto length = static_cast<int64_t>(longest(result.prompts)) + verb.length.tokens;
   if (any.max_length > 0 && length > any.max_length) {
     log(Level::Warning, verb.model, ": up to ", length, " tokens, the model was made for ",
         any.max_length);
   }
   const model::Transformer model = any.at_length(length);
-  model::GenerateOptions options{.n_tokens = verb.n_tokens, .ends = {}, .sampler = verb.sampler};
-  if (!verb.keep_on) {
+  model::GenerateOptions options{
+      .n_tokens = verb.length.tokens, .ends = {}, .sampler = verb.sampler};
+  if (!verb.length.keep_on) {
     options.ends = any.tokenizer->special_ids().eos;
   }
   const bool streams = verb.texts.size() == 1 && verb.common.json != "-";
@@ -132,7 +155,7 @@ Json to_json(const GenerateVerb& verb, const train::AnyModel& any, const Result&
                         {"text", any.tokenizer->decode(narrow(result.tokens[row]))}});
   }
   return Json{{"schema", "gyre.generate/1"}, {"model", verb.model},
-              {"family", any.family},        {"dtype", verb.dtype},
+              {"family", any.family},        {"dtype", verb.compute.dtype},
               {"rows", std::move(rows)},     {"first_token_s", result.first_s},
               {"rest_s", result.rest_s}};
 }
@@ -143,15 +166,21 @@ int run_generate(GenerateVerb& verb) {
   }
   verb.options.apply_flags();
   if (verb.common.print_config) {
-    std::cout << verb.options.describe();
+    std::cout << "Input.model = " << verb.model << '\n';
+    for (const std::string& text : verb.texts) {
+      std::cout << "Input.text = " << Json(text).dump(-1, ' ', false, kReplace) << '\n';
+    }
+    std::cout << verb.options.describe() << "General.device = " << verb.common.device
+              << "\nGeneral.threads = " << verb.common.threads << '\n';
     return 0;
   }
   check_usage(verb);
   apply_common(verb.common);
   end_when_told();
-  const train::AnyModel any =
-      train::load_any_model(verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat,
-                                         .device = at::Device(verb.common.device)});
+  const train::AnyModel any = train::load_any_model(
+      verb.model, {.dtype = verb.compute.dtype == "bf16" ? at::kBFloat16 : at::kFloat,
+                   .device = at::Device(verb.common.device),
+                   .text_for = "generate"});
   const Result result = run(verb, any);
   const size_t n = longest(result.tokens);
   char line[160];
@@ -160,8 +189,7 @@ int run_generate(GenerateVerb& verb) {
                 1e3 * result.first_s, longest(result.prompts),
                 n > 1 && result.rest_s > 0 ? static_cast<double>(n - 1) / result.rest_s : 0.0);
   log(Level::Info, line);
-  write_json(verb.common,
-             to_json(verb, any, result).dump(1, ' ', false, Json::error_handler_t::replace));
+  write_json(verb.common, to_json(verb, any, result).dump(1, ' ', false, kReplace));
   return 0;
 }
 
@@ -169,20 +197,15 @@ int run_generate(GenerateVerb& verb) {
 
 Action add_generate(CLI::App& app) {
   const auto verb = std::make_shared<GenerateVerb>();
-  verb->dtype = train::fastest_dtype() == train::ComputeDtype::Bf16 ? "bf16" : "fp32";
   add_common(app, verb->common);
   app.add_option("model", verb->model, "folder with config.json, .gguf file, or a run of gyre")
       ->type_name("MODEL");
-  app.add_option("--text", verb->texts, "prompt; several make one batch")
-      ->type_name("STR...")
+  app.add_option("--text", verb->texts, "prompt; --text A --text B make one batch")
+      ->type_name("STR")
+      ->allow_extra_args(false)  // what follows one prompt is the model
       ->group("Input");
-  app.add_option("--tokens", verb->n_tokens, "new tokens per row, at most [64]")
-      ->type_name("N")
-      ->group("Output");
-  app.add_flag("--keep-on", verb->keep_on, "go on after an end-of-text token")->group("Output");
-  app.add_option("--dtype", verb->dtype, "fp32 | bf16 [" + verb->dtype + "]")
-      ->type_name("")
-      ->group("General");
+  verb->options.add(app, "Output", fields_of(verb->length));
+  verb->options.add(app, "General", fields_of(verb->compute));
   verb->options.add(app, "Sampling", fields_of(verb->sampler));
   return [verb] { return run_generate(*verb); };
 }

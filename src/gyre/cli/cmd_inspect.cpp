@@ -123,6 +123,7 @@ int compare_two(const InspectVerb& verb) {
 }
 
 int run_inspect(const InspectVerb& verb) {
+  check_output("--json", verb.common.json);
   if (verb.rules) {
     if (!verb.paths.empty()) {
       throw Error(Code::Usage, "inspect: --rules lists the rules and takes no path, got '",

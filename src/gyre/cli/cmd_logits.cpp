@@ -45,6 +45,7 @@ void check_usage(const LogitsVerb& verb) {
   if (verb.top < 1) {
     throw Error(Code::Usage, "--top must be at least 1, got ", verb.top);
   }
+  check_output("--npy", verb.npy);
 }
 
 std::vector<int64_t> listed(const std::string& text) {
@@ -66,11 +67,8 @@ std::vector<int64_t> tokens_of(const LogitsVerb& verb, const train::AnyModel& an
   std::vector<int64_t> out;
   if (verb.has_tokens) {
     out = listed(verb.tokens);
-  } else if (any.tokenizer == nullptr) {
-    throw Error(Code::Usage, "logits: ", verb.model, " has no tokenizer; give --tokens");
   } else {
-    const auto ids = model::encode_prompt(*any.tokenizer, verb.text, model::Specials::Parse);
-    out.assign(ids.begin(), ids.end());
+    out = any.prompt(verb.text, model::Specials::Parse);
   }
   const int64_t vocab = any.model.config().vocab;
   for (const int64_t id : out) {
@@ -162,8 +160,10 @@ int run_logits(const LogitsVerb& verb) {
   end_when_told();
   const c10::NoGradGuard no_grad;
   const at::Device device(verb.common.device);
-  const train::AnyModel any = train::load_any_model(
-      verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat, .device = device});
+  const train::AnyModel any =
+      train::load_any_model(verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat,
+                                         .device = device,
+                                         .text_for = verb.has_text ? "logits" : ""});
   const std::vector<int64_t> ids = tokens_of(verb, any);
   const auto T = static_cast<int64_t>(ids.size());
   if (any.max_length > 0 && T > any.max_length) {
@@ -211,7 +211,7 @@ Action add_logits(CLI::App& app) {
   app.add_option("--npy", verb->npy, "the same as a NumPy file, float32 [tokens, vocabulary]")
       ->type_name("PATH")
       ->group("Output");
-  app.add_option("--top", verb->top, "largest logits of the last position to list [10]")
+  add_count(app, "--top", verb->top, "largest logits of the last position to list [10]")
       ->type_name("N")
       ->group("Output");
   app.add_option("--json", verb->common.json, "write one JSON object to PATH; - = stdout")

@@ -73,13 +73,19 @@ TEST_F(CmdLogits, WritesANumpyFile) {
   EXPECT_FLOAT_EQ(value, json["logits"][5][7].get<float>());
   const std::string nowhere = (folder_ / "no" / "x.npy").string();
   EXPECT_EQ(fault(folder_.string() + " --tokens 1 --npy " + nowhere),
-            nowhere + ": cannot create: No such file or directory");
+            str("--npy ", nowhere, ": there is no folder ", (folder_ / "no").string(),
+                "; make it or give another path"));
 }
 
 TEST_F(CmdLogits, PrintsTheLargest) {
   const std::string text = output_of(folder_.string() + " --tokens 3,4 --dtype bf16 --top 2");
   EXPECT_TRUE(text.starts_with("after 2 tokens\n")) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+}
+
+TEST_F(CmdLogits, TheJsonPathIsCheckedBeforeTheModelIsRead) {
+  EXPECT_EQ(fault("no/model --tokens 1 --json nowhere/a.json"),
+            "--json nowhere/a.json: there is no folder nowhere; make it or give another path");
 }
 
 TEST_F(CmdLogits, FaultsOfUsage) {
@@ -94,7 +100,9 @@ TEST_F(CmdLogits, FaultsOfUsage) {
   EXPECT_EQ(fault(folder_.string() + " --tokens 1,96"),
             "logits: token 96 is outside the vocabulary of 96");
   EXPECT_EQ(fault(folder_.string() + " --text a"),
-            str("logits: ", folder_.string(), " has no tokenizer; give --tokens"));
+            str("logits: ", folder_.string(),
+                " has no tokenizer, and texts need one; gyre logits --tokens takes "
+                "ids"));
 }
 
 }  // namespace

@@ -35,18 +35,6 @@ verify::OnCheck show_progress(std::unique_ptr<Progress>& progress, const std::st
   };
 }
 
-// Before the checks run: their results must not be lost to a path.
-void check_output(const char* flag, const std::string& file) {
-  const auto folder = std::filesystem::path(file).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    throw Error(Code::Usage, flag, " ", file, ": there is no folder ", folder.string(),
-                "; make it or give another path");
-  }
-  if (std::filesystem::is_directory(file)) {
-    throw Error(Code::Usage, flag, " ", file, ": is a folder; give the path of a file");
-  }
-}
-
 void check_usage(const VerifyVerb& verb) {
   check_output("--report", verb.report);
   check_output("--json", verb.common.json);
@@ -85,10 +73,10 @@ verify::Verification verified(const VerifyVerb& verb) {
     const train::AnyModel any = train::load_any_model(
         verb.model, {.dtype = verb.dtype == "bf16" ? at::kBFloat16 : at::kFloat});
     const model::Transformer model = any.at_length(verb.tokens);
-    v.checks =
-        verify::check_model(model, verb.tokens,
-                            verb.fault.empty() ? verify::sound_cache_use()
-                                               : verify::faulty_cache_use(verb.fault, model));
+    v.checks = verify::check_model(model, verb.tokens,
+                                   verb.fault.empty()
+                                       ? verify::sound_cache_use()
+                                       : verify::faulty_cache_use(verb.fault, model, verb.tokens));
     if (verb.faults) {
       v.faults = verify::run_cache_faults(model, verb.tokens);
     }
@@ -166,9 +154,7 @@ Action add_verify(CLI::App& app) {
   app.add_option("--dtype", verb->dtype, "with --model: fp32 | bf16 [fp32]")
       ->type_name("")
       ->group("What");
-  app.add_option("--tokens", verb->tokens, "with --model: random tokens fed [64]")
-      ->type_name("")
-      ->group("What");
+  add_count(app, "--tokens", verb->tokens, "with --model: random tokens fed [64]")->group("What");
   app.add_option(
          "--fault", verb->fault,
          "put one known fault into gyre's operations; exits 1 or says that --scheme cannot show it")

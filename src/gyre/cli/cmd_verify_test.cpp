@@ -73,6 +73,18 @@ TEST(CmdVerify, NamesWhatIsWrong) {
             "whole battery does");
 }
 
+TEST(CmdVerify, CountsAreReadLikeOtherCounts) {
+  EXPECT_EQ(message_of("--model x --tokens 1e6"), "--tokens must be 4 to 65536, got 1000000");
+  CLI::App app;
+  const Action action = add_verify(app);
+  try {
+    app.parse("--tokens 1e18");
+    FAIL();
+  } catch (const CLI::ParseError& fault) {
+    EXPECT_STREQ(fault.what(), "--tokens: must be below 9e15 in size, got '1e18'");
+  }
+}
+
 TEST(CmdVerify, ChecksPathsBeforeItRuns) {
   EXPECT_EQ(message_of("--scheme rope --report nowhere/v.html"),
             "--report nowhere/v.html: there is no folder nowhere; make it or give another path");

@@ -21,6 +21,7 @@ void apply_common(const CommonOptions& common) {
     throw Error(Code::Usage,
                 "--device cuda: this build of torch sees no CUDA device; use --device cpu");
   }
+  check_output("--json", common.json);
   constexpr long kMostThreads = 1024;
   if (common.threads < 0 || common.threads > kMostThreads) {
     throw Error(Code::Usage, "--threads: must be 0 (all cores) to ", kMostThreads, ", got '",

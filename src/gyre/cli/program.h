@@ -19,7 +19,8 @@ using FaultHandler = std::function<int(const std::exception& fault, bool verbose
 /// a library's own words, "" = none.
 int out_of_memory(const std::string& details);
 
-/// A verb without `add` is listed in the help only.
+/// A verb without `add` is listed in the help only. Exit code 3 when what a verb printed could not
+/// be written.
 int run_program(int argc, char** argv, const std::vector<VerbInfo>& verbs,
                 const FaultHandler& other_fault = {});
 

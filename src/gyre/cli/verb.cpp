@@ -1,15 +1,21 @@
 #include "gyre/cli/verb.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string_view>
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/options.h"
 
 namespace gyre::cli {
 namespace {
@@ -61,6 +67,43 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->type_name("")
       ->check(CLI::Validator(thread_fault, ""))
       ->group("General");
+}
+
+void check_output(const std::string& flag, const std::string& file) {
+  if (file.empty() || file == "-") {
+    return;
+  }
+  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+  const std::filesystem::path folder = parent.empty() ? "." : parent;
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw Error(Code::Usage, flag, " ", file, ": there is no folder ", folder.string(),
+                "; make it or give another path");
+  }
+  const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) {
+    throw Error(Code::Usage, flag, " ", file, ": is a folder; give the path of a file");
+  }
+  // Files are replaced, which their folder must allow; devices and pipes are written to.
+  const bool replaced =
+      !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+  const std::filesystem::path written = replaced ? folder : std::filesystem::path(file);
+  if (::access(written.c_str(), W_OK) != 0) {
+    throw Error(Code::Usage, flag, " ", file, ": cannot write to ", written.string(), ": ",
+                std::strerror(errno), "; give another path");
+  }
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& flag, int64_t& value,
+                       const std::string& help) {
+  const auto set = [flag, &value](const std::string& text) {
+    try {
+      gyre::detail::parse(text, value);
+    } catch (const Error& error) {
+      throw CLI::ValidationError(flag, error.what());
+    }
+  };
+  return app.add_option_function<std::string>(flag, set, help)->type_name("N");
 }
 
 void write_json(const CommonOptions& common, const std::string& json_text) {

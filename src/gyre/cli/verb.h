@@ -2,12 +2,14 @@
 // verbs.def lists them; main.cpp parses, runs and turns exceptions into one line and an exit code.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace gyre::cli {
 
@@ -26,11 +28,20 @@ struct CommonOptions {
 /// Adds --json --config --print-config --device --threads. The struct must outlive the action.
 void add_common(CLI::App& app, CommonOptions& common);
 
-/// Applies --threads and --device (throws Error(Usage) on an unknown device or one not there).
+/// Applies --threads and --device (throws Error(Usage) on an unknown device or one not there);
+/// checks that --json can be written.
 void apply_common(const CommonOptions& common);
 
 /// Writes JSON text to common.json when it was asked for (atomically; "-" = stdout).
 void write_json(const CommonOptions& common, const std::string& json_text);
+
+/// Error(Usage) before anything runs when `file` (of `flag`; "" and "-" are none) cannot be
+/// written: no folder, a folder itself, no right to write.
+void check_output(const std::string& flag, const std::string& file);
+
+/// A flag with a count: 300, 64k, 1e3. Parsing throws CLI::ValidationError on anything else.
+CLI::Option* add_count(CLI::App& app, const std::string& flag, int64_t& value,
+                       const std::string& help);
 
 /// This process's command line, with the program called by its name.
 std::string command_text();

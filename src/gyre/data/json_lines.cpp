@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
+#include "gyre/base/json_words.h"
 #include "gyre/base/options.h"
-#include "gyre/data/utf8.h"
 
 namespace gyre::data {
 namespace {
@@ -28,21 +28,13 @@ using Json = nlohmann::json;
               near.empty() ? "" : "; nearest: " + near, "; choose one with --field");
 }
 
-/// The parser's message without its number; it quotes what it read, which may be long or no UTF-8.
-std::string parser_words(std::string_view what) {
-  const size_t detail = what.find("] ");
-  what = what.substr(detail == std::string_view::npos ? 0 : detail + 2);
-  const size_t kept = std::min({what.size(), invalid_utf8_at(what), size_t{160}});
-  return std::string(what.substr(0, kept)) + (kept < what.size() ? "..." : "");
-}
-
 std::string text_of_line(std::string_view line, const std::string& field,
                          const std::string& where) {
   Json object;
   try {
     object = Json::parse(line);
   } catch (const Json::exception& e) {
-    throw Error(Code::Format, where, ": not JSON: ", parser_words(e.what()));
+    throw Error(Code::Format, where, ": not JSON: ", json_words(e));
   }
   if (!object.is_object()) {
     throw Error(Code::Format, where, ": expected a JSON object, found ", object.type_name());

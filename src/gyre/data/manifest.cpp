@@ -4,6 +4,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::data {
 namespace {
@@ -75,7 +76,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
     m.corpus_hash = json.at("corpus_hash").get<std::string>();
     return m;
   } catch (const Json::exception& e) {
-    throw Error(Code::Format, path.string(), ": damaged manifest: ", e.what());
+    throw Error(Code::Format, path.string(), ": damaged manifest: ", json_words(e));
   }
 }
 

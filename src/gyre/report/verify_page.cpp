@@ -276,8 +276,11 @@ std::string faults_html(const Verification& v) {
     for (const std::string& id : fault.caught_by) {
       caught += (caught.empty() ? "" : ", ") + escape(id);
     }
+    if (fault.needs_tokens > 0) {
+      caught = str("not shown: needs more than ", fault.needs_tokens, " tokens");
+    }
     table.row(
-        {escape(fault.name), escape(fault.summary), caught.empty() ? "<b>nothing</b>" : caught});
+        {escape(fault.name), escape(fault.summary), fault.missed() ? "<b>nothing</b>" : caught});
   }
   return "<section id=\"faults-part\">\n<h2>Faults</h2>\n" + table.html() + "</section>\n";
 }

@@ -65,6 +65,10 @@ std::string ggml_type_name(uint32_t id) {
   return type == nullptr ? str("type ", id) : type->name;
 }
 
+std::string type_words(uint32_t id) {
+  return ggml_type(id) == nullptr ? ggml_type_name(id) : "type " + ggml_type_name(id);
+}
+
 uint64_t gguf_type_bytes(GgufType type) {
   static constexpr std::array<uint8_t, 13> kBytes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return kBytes.at(static_cast<size_t>(type));

@@ -26,4 +26,7 @@ uint64_t gguf_type_bytes(GgufType type);
 /// One little-endian metadata number; Bool as 0 or 1. `type` is neither String nor Array.
 double decode_gguf_number(const std::byte* item, GgufType type);
 
+/// "type Q4_K", "type 99": for messages.
+std::string type_words(uint32_t type);
+
 }  // namespace gyre::tensor

@@ -297,8 +297,8 @@ std::vector<double> GgufFile::load_small(const GgufTensor& tensor) const {
   static constexpr uint64_t kMostItems = 1'000'000;
   const GgmlType* type = ggml_type(tensor.type);
   if (type == nullptr || type->decode == nullptr) {
-    throw Error(Code::Format, owner_, ": tensor ", tensor.name, " has type ",
-                ggml_type_name(tensor.type), ", expected F32, F16, BF16 or F64");
+    throw Error(Code::Format, owner_, ": tensor ", tensor.name, " has ", type_words(tensor.type),
+                ", expected F32, F16, BF16 or F64");
   }
   const uint64_t n_items = tensor.n_bytes / type->block_bytes;
   if (n_items > kMostItems) {

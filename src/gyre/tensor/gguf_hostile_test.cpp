@@ -145,7 +145,7 @@ TEST(GgufHostile, LoadsNoQuantisedOrHugeTable) {
     return std::string();
   };
   EXPECT_EQ(load("q"), "m.gguf: tensor q has type Q8_0, expected F32, F16, BF16 or F64");
-  EXPECT_EQ(load("odd"), "m.gguf: tensor odd has type type 99, expected F32, F16, BF16 or F64");
+  EXPECT_EQ(load("odd"), "m.gguf: tensor odd has type 99, expected F32, F16, BF16 or F64");
   EXPECT_EQ(load("big"),
             "m.gguf: tensor big has 1000001 items, a table of positions has at most 1000000");
 }

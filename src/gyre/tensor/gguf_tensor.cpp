@@ -84,8 +84,8 @@ std::vector<int64_t> sizes_of(const GgufTensor& tensor) {
 
 void check_readable(const GgufFile& file, const GgufTensor& tensor) {
   if (!plain_type(tensor.type).has_value() && find_dequantize(tensor.type) == nullptr) {
-    throw Error(Code::Format, file.owner(), ": tensor ", tensor.name, " has type ",
-                ggml_type_name(tensor.type),
+    throw Error(Code::Format, file.owner(), ": tensor ", tensor.name, " has ",
+                type_words(tensor.type),
                 ", expected F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K or Q6_K; "
                 "convert with: llama-quantize --allow-requantize FILE OUT Q8_0");
   }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "gyre/model/tokenizer/tokenizer.h"
 #include "gyre/model/transformer.h"
@@ -15,7 +17,8 @@ namespace gyre::train {
 struct AnyModelOptions {
   at::ScalarType dtype = at::kFloat;  // compute type: float32 or bfloat16
   at::Device device = at::kCPU;
-  bool streamed = false;  // keep one block in memory at a time; checkpoints of other programs only
+  bool streamed = false;   // keep one block in memory at a time; checkpoints of other programs only
+  std::string text_for{};  // who needs the tokenizer; see model::LoadOptions
 };
 
 struct AnyModel {
@@ -25,6 +28,10 @@ struct AnyModel {
   std::shared_ptr<const model::Tokenizer> tokenizer;  // null when there is none
   int64_t max_length = 0;                             // tokens it was made for; 0 = not stated
   std::function<position::PositionPlan(int64_t)> plan_at_length;
+
+  /// Ids of a prompt (model::encode_prompt). Error(Format) when one is outside the model's
+  /// vocabulary: a tokenizer may have special tokens that the model was not made for.
+  std::vector<int64_t> prompt(std::string_view text, model::Specials specials) const;
 
   /// The model with the tables for a sequence of `length` tokens; parameters are shared.
   model::Transformer at_length(int64_t length) const {

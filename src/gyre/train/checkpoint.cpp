@@ -10,6 +10,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 #include "gyre/tensor/safetensors.h"
 
 namespace gyre::train {
@@ -124,7 +125,7 @@ CheckpointState read_state(const fs::path& checkpoint) {
     check_sum(checkpoint / kOptimizerFile, object.at("sha256"));
     out.manifest = manifest_from_json(object.at("manifest").dump(), file.string() + ": manifest");
   } catch (const Json::exception& e) {
-    throw Error(Code::Format, file.string(), ": ", e.what());
+    throw Error(Code::Format, file.string(), ": ", json_words(e));
   }
   out.manifest.step = out.step;
   return out;

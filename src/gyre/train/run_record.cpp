@@ -7,6 +7,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::train {
 namespace {
@@ -171,7 +172,7 @@ RunResult result_from_json(const std::string& text, const std::string& owner) {
     object.at("seconds").get_to(out.seconds);
     object.at("peak_rss_mib").get_to(out.peak_rss_mib);
   } catch (const Json::exception& e) {
-    throw Error(Code::Format, owner, ": ", e.what());
+    throw Error(Code::Format, owner, ": ", json_words(e));
   }
   return out;
 }

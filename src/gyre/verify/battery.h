@@ -26,6 +26,9 @@ bool all_passed(const std::vector<Check>& checks);
 struct FaultRow {
   std::string name, summary;
   std::vector<std::string> caught_by;  // ids of the checks that failed
+  int64_t needs_tokens = 0;            // > 0: not put in, as it shows in more than so many tokens
+
+  bool missed() const { return caught_by.empty() && needs_tokens == 0; }
 };
 
 /// The battery under every known fault, with fewer random draws.

@@ -105,7 +105,12 @@ std::string faults_text(const std::vector<FaultRow>& faults) {
     for (size_t i = 0; i < std::min<size_t>(n, 3); ++i) {
       line += (i == 0 ? "" : ", ") + fault.caught_by[i];
     }
-    out += line + (n == 0 ? "NOTHING" : n > 3 ? str(" and ", n - 3, " more") : "") + "\n";
+    line += fault.missed() ? "NOTHING"
+            : fault.needs_tokens > 0
+                ? str("not shown: needs more than ", fault.needs_tokens, " tokens")
+            : n > 3 ? str(" and ", n - 3, " more")
+                    : "";
+    out += line + "\n";
   }
   return out;
 }
@@ -114,13 +119,16 @@ std::string outcome(const Verification& v) {
   const auto failed = std::count_if(v.checks.begin(), v.checks.end(),
                                     [](const Check& check) { return !check.result.passed; });
   const auto missed = std::count_if(v.faults.begin(), v.faults.end(),
-                                    [](const FaultRow& fault) { return fault.caught_by.empty(); });
+                                    [](const FaultRow& fault) { return fault.missed(); });
+  const auto unseen = std::count_if(v.faults.begin(), v.faults.end(),
+                                    [](const FaultRow& fault) { return fault.needs_tokens > 0; });
+  const auto tried = static_cast<std::ptrdiff_t>(v.faults.size()) - unseen;
   const auto n = static_cast<std::ptrdiff_t>(v.checks.size());
   std::string out = str("\n", v.subject, v.fault.empty() ? "" : " with the fault " + v.fault, ": ",
                         n - failed, " of ", n, " checks passed");
   if (!v.faults.empty()) {
-    out += str(", ", static_cast<std::ptrdiff_t>(v.faults.size()) - missed, " of ", v.faults.size(),
-               " faults caught");
+    out += str(", ", tried - missed, " of ", tried, " faults caught");
+    out += unseen > 0 ? str(", ", unseen, " not shown in so few tokens") : "";
   }
   return out + str(" in ", std::round(v.seconds * 10.0) / 10.0, " s\n");
 }
@@ -136,8 +144,12 @@ std::string to_json(const Verification& v) {
     rows.push_back(Json{{"method", row.method}, {"kind", row.kind}, {"worst", numbers(row.worst)}});
   }
   for (const FaultRow& fault : v.faults) {
-    faults.push_back(
-        Json{{"name", fault.name}, {"summary", fault.summary}, {"caught_by", fault.caught_by}});
+    faults.push_back(Json{{"name", fault.name},
+                          {"summary", fault.summary},
+                          {"caught_by", fault.caught_by},
+                          {"shown", fault.needs_tokens == 0},
+                          {"needs_more_tokens_than",
+                           fault.needs_tokens > 0 ? Json(fault.needs_tokens) : Json(nullptr)}});
   }
   return Json{{"schema", "gyre.verify/1"},
               {"subject", v.subject},
@@ -155,9 +167,8 @@ std::string to_text(const Verification& v) {
 }
 
 bool passed(const Verification& v) {
-  return all_passed(v.checks) &&
-         std::all_of(v.faults.begin(), v.faults.end(),
-                     [](const FaultRow& fault) { return !fault.caught_by.empty(); });
+  return all_passed(v.checks) && std::none_of(v.faults.begin(), v.faults.end(),
+                                              [](const FaultRow& fault) { return fault.missed(); });
 }
 
 }  // namespace gyre::verify

@@ -54,6 +54,25 @@ TEST(VerificationText, NamesWhatFailed) {
   EXPECT_NE(text.find("gyre: 1 of 2 checks passed, 1 of 2 faults caught"), std::string::npos);
 }
 
+TEST(VerificationText, AFaultThatNeedsMoreTokensIsNeitherCaughtNorMissed) {
+  Verification v = small();
+  v.checks.pop_back();
+  v.faults.back().needs_tokens = 512;
+  EXPECT_TRUE(passed(v));
+  const std::string text = to_text(v);
+  EXPECT_NE(text.find("missed                       not shown: needs more than 512 tokens\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(", 1 of 1 faults caught, 1 not shown in so few tokens in "),
+            std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(to_json(v));
+  EXPECT_EQ(json["faults"][1]["shown"], false);
+  EXPECT_EQ(json["faults"][1]["needs_more_tokens_than"], 512);
+  EXPECT_EQ(json["faults"][0]["shown"], true);
+  EXPECT_TRUE(json["faults"][0]["needs_more_tokens_than"].is_null());
+}
+
 TEST(VerificationText, AMissedFaultFailsTheWhole) {
   Verification v = small();
   v.checks.pop_back();

@@ -190,23 +190,34 @@ const std::vector<CacheFault>& cache_faults() {
   return list;
 }
 
-bool shows(const CacheFault& fault, const PositionPlan& plan) {
-  const auto any = [&](auto has) {
-    return std::any_of(plan.layers.begin(), plan.layers.end(), has);
-  };
-  const bool window = any([](const auto& layer) { return layer.mask.window > 1; });
-  const bool rotation = any([](const auto& layer) { return !layer.inv_freq.empty(); });
-  return (window || !fault.needs_window) && (rotation || !fault.needs_rotation);
+Showing shows(const CacheFault& fault, const PositionPlan& plan) {
+  int64_t shortest = 0;
+  bool rotation = false;
+  for (const position::LayerPlan& layer : plan.layers) {
+    if (layer.mask.window > 1) {
+      shortest = shortest == 0 ? layer.mask.window : std::min(shortest, layer.mask.window);
+    }
+    rotation = rotation || !layer.inv_freq.empty();
+  }
+  return {(shortest > 0 || !fault.needs_window) && (rotation || !fault.needs_rotation),
+          fault.needs_window ? shortest : 0};
 }
 
-CacheUse faulty_cache_use(const std::string& name, const model::Transformer& model) {
+CacheUse faulty_cache_use(const std::string& name, const model::Transformer& model,
+                          int64_t n_tokens) {
   std::vector<std::string> names;
   for (const CacheFault& fault : cache_faults()) {
     names.push_back(fault.name);
     if (fault.name != name) {
       continue;
     }
-    if (!shows(fault, model.plan())) {
+    const Showing showing = shows(fault, model.plan());
+    if (showing.possible && !showing.in(n_tokens)) {
+      throw Error(Code::Usage, "verify: ", n_tokens, " tokens cannot show the fault ", name,
+                  ": the shortest window is ", showing.more_than, "; give --tokens ",
+                  showing.more_than + 1, " or more");
+    }
+    if (!showing.possible) {
       throw Error(Code::Usage, "verify: this model cannot show the fault ", name,
                   ": no layer has a ", fault.needs_window ? "window" : "rotation", "; try ",
                   kShownByAll);

@@ -29,8 +29,17 @@ struct CacheFault {
 };
 const std::vector<CacheFault>& cache_faults();
 
-/// Error(Usage) names the nearest fault, or says that the model has nothing that could show it.
-CacheUse faulty_cache_use(const std::string& name, const model::Transformer& model);
-bool shows(const CacheFault& fault, const position::PositionPlan& plan);
+/// What a model needs to show a fault.
+struct Showing {
+  bool possible = false;  // at some length
+  int64_t more_than = 0;  // tokens that are too few; 0 = any number shows it
+  bool in(int64_t n_tokens) const { return possible && n_tokens > more_than; }
+};
+/// A fault of windows shows once a token is outside the shortest of them.
+Showing shows(const CacheFault& fault, const position::PositionPlan& plan);
+
+/// Error(Usage) names the nearest fault, or says what the model or the run lacks to show it.
+CacheUse faulty_cache_use(const std::string& name, const model::Transformer& model,
+                          int64_t n_tokens);
 
 }  // namespace gyre::verify

@@ -179,10 +179,15 @@ std::vector<Check> check_model(const model::Transformer& model, int64_t n_tokens
 std::vector<FaultRow> run_cache_faults(const model::Transformer& model, int64_t n_tokens) {
   std::vector<FaultRow> rows;
   for (const CacheFault& fault : cache_faults()) {
-    if (!shows(fault, model.plan())) {
+    const Showing showing = shows(fault, model.plan());
+    if (!showing.possible) {
       continue;
     }
     FaultRow& row = rows.emplace_back(FaultRow{fault.name, fault.summary, {}});
+    if (!showing.in(n_tokens)) {
+      row.needs_tokens = showing.more_than;
+      continue;
+    }
     for (const Check& check : check_model(model, n_tokens, fault.use())) {
       if (!check.result.passed) {
         row.caught_by.push_back(check.id);

@@ -14,7 +14,8 @@ namespace gyre::verify {
 std::vector<Check> check_model(const model::Transformer& model, int64_t n_tokens,
                                const CacheUse& use = sound_cache_use());
 
-/// check_model() under every fault that the model's positions can show.
+/// check_model() under every fault that the model's positions can show; those that need more than
+/// `n_tokens` are in the list without being tried.
 std::vector<FaultRow> run_cache_faults(const model::Transformer& model, int64_t n_tokens);
 
 }  // namespace gyre::verify

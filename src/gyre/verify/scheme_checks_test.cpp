@@ -84,7 +84,7 @@ TEST(CheckModel, EveryFaultOfACacheIsCaught) {
 TEST(CheckModel, AFaultThatTheModelCannotShowIsSaidSo) {
   const auto message = [](const std::string& name) {
     try {
-      faulty_cache_use(name, small_model("rope", "full"));
+      faulty_cache_use(name, small_model("rope", "full"), 32);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -95,6 +95,33 @@ TEST(CheckModel, AFaultThatTheModelCannotShowIsSaidSo) {
             "try cache-padding-seen");
   EXPECT_EQ(message("cache-positon"),
             "--fault cache-positon: no such fault of a cache; did you mean cache-position?");
+}
+
+TEST(CheckModel, FaultsOfWindowsNeedMoreTokensThanTheShortestWindow) {
+  const model::Transformer model = small_model("rope", "window:6/window:9");
+  const auto window_rows = [&](int64_t n_tokens) {
+    std::vector<FaultRow> rows = run_cache_faults(model, n_tokens);
+    EXPECT_EQ(rows.size(), cache_faults().size());
+    std::erase_if(rows, [](const FaultRow& row) { return !row.name.starts_with("cache-window"); });
+    return rows;
+  };
+  for (const FaultRow& row : window_rows(6)) {
+    EXPECT_EQ(row.needs_tokens, 6) << row.name;
+    EXPECT_TRUE(row.caught_by.empty()) << row.name;
+    EXPECT_FALSE(row.missed()) << row.name;
+  }
+  for (const FaultRow& row : window_rows(7)) {
+    EXPECT_EQ(row.needs_tokens, 0) << row.name;
+    EXPECT_FALSE(row.caught_by.empty()) << row.name;
+  }
+  try {
+    faulty_cache_use("cache-window-short", model, 6);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "verify: 6 tokens cannot show the fault cache-window-short: the shortest window "
+                 "is 6; give --tokens 7 or more");
+  }
 }
 
 TEST(CheckModel, NoticesATokenThatHasNoEffect) {

@@ -89,8 +89,7 @@ class RecipeBook {
     const std::vector<Choice> choices = choices_of(place.what, config_, shape.sizes.at(0));
     const Choice* choice = &choices.front();
     for (const Choice& each : choices) {
-      if (std::all_of(each.roles.begin(), each.roles.end(),
-                      [&](Role role) { return store_.find(name(role, place)) != nullptr; })) {
+      if (stored(each, place)) {
         choice = &each;
         break;
       }
@@ -122,15 +121,37 @@ class RecipeBook {
     return names_.name(role, place.layer, place.end.c_str());
   }
 
+  /// Whether the tensors of a choice are there. One of several parts may bear the name of the whole
+  /// (llama.cpp's ffn_up), so a whole must have its rows, too.
+  bool stored(const Choice& choice, const Place& place) const {
+    for (size_t i = 0; i < choice.roles.size(); ++i) {
+      const StoredInfo* info = store_.find(name(choice.roles[i], place));
+      const bool whole = names_.is_gguf() && choice.roles[i] == Role::GateUp;
+      if (info == nullptr || (whole && (info->sizes.empty() || info->sizes[0] != choice.rows[i]))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// ", and so is NAME" where another tensor would do as well and is missing, too.
+  std::string also_missing(const std::string& tensor, const std::vector<Choice>& choices,
+                           const Place& place) const {
+    for (size_t i = 1; i < choices.size(); ++i) {
+      const std::string other = name(choices[i].roles[0], place);
+      if (choices[i].roles.size() == 1 && other != tensor && store_.find(other) == nullptr) {
+        return ", and so is " + other;
+      }
+    }
+    return "";
+  }
+
   void check(const std::string& tensor, const std::vector<int64_t>& sizes,
              const std::vector<Choice>& choices, const Place& place) const {
     const StoredInfo* info = store_.find(tensor);
     if (info == nullptr) {
-      const std::string other = choices.size() > 1 && choices[1].roles.size() == 1
-                                    ? ", and so is " + name(choices[1].roles[0], place)
-                                    : "";
       throw Error(Code::Format, store_.tensors().front().file, ": tensor ", tensor, " is missing",
-                  other);
+                  also_missing(tensor, choices, place));
     }
     if (info->sizes != sizes) {
       throw Error(Code::Format, info->file, ": tensor ", tensor, " has sizes ",

@@ -23,7 +23,7 @@ class LoadGguf : public LoadTest {
 
 TEST_F(LoadGguf, GivesTheParametersOfTheFolderItWasConvertedFrom) {
   for (const char* name : {"llama", "llama_biases", "llama_attention_biases", "llama_bands",
-                           "qwen2", "qwen3", "gemma", "phi3_by_length"}) {
+                           "qwen2", "qwen3", "gemma", "phi3_by_length", "smollm3_by_rule"}) {
     SCOPED_TRACE(name);
     const Json tiny = tiny_case(name);
     write_checkpoint(folder_, tiny.at("config"), tiny_tensors(tiny));
@@ -83,6 +83,15 @@ TEST_F(LoadGguf, FaultsAreNamed) {
             "DIR/m.gguf: tensor blk.1.ffn_norm.weight has type I8, expected F32, F16, BF16, Q8_0, "
             "Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K or Q6_K; convert with: llama-quantize "
             "--allow-requantize FILE OUT Q8_0");
+}
+
+TEST_F(LoadGguf, ATypeWithoutANameIsNamedByItsNumber) {
+  TinyGguf gguf = tiny_gguf("llama");
+  std::erase_if(gguf.tensors, [](const auto& t) { return t.first == "blk.1.ffn_norm.weight"; });
+  gguf.builder.tensor("blk.1.ffn_norm.weight", {48}, 99, std::string(48, 'x'));
+  EXPECT_TRUE(
+      fault(gguf).starts_with("DIR/m.gguf: tensor blk.1.ffn_norm.weight has type 99, expected F32"))
+      << fault(gguf);
 }
 
 TEST_F(LoadGguf, AnUnknownArchitectureIsToldTheKnownOnes) {

@@ -6,6 +6,7 @@
 #include "gyre/base/log.h"
 #include "gyre/inspect/inspect.h"
 #include "gyre/inspect/readers.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
@@ -43,18 +44,43 @@ std::vector<fs::path> gguf_parts(const fs::path& path) {
   return parts;
 }
 
+/// A tokenizer may have special tokens that the model was not made for (Gemma 3's of images), and
+/// gaps. Error(Format) when it has others: it belongs to another model.
+void check_fits(const Tokenizer& tokenizer, int64_t vocab, const fs::path& path) {
+  const SpecialIds around = tokenizer.special_ids();
+  bool fits = !around.add_bos || around.bos < vocab;
+  for (int64_t id = vocab; id < tokenizer.vocab() && fits; ++id) {
+    const auto one = static_cast<int32_t>(id);
+    fits = tokenizer.is_special(one) || tokenizer.piece(one).empty();
+  }
+  if (!fits) {
+    throw Error(Code::Format, path.string(), ": the tokenizer has ids up to ",
+                tokenizer.vocab() - 1, ", the model's vocabulary is ", vocab,
+                "; they are not of one checkpoint, fetch the model's own tokenizer");
+  }
+}
+
 // A tokenizer that cannot be read is no reason not to run token ids.
-std::unique_ptr<Tokenizer> tokenizer_of(const inspect::ResolvedModel& resolved) {
+std::unique_ptr<Tokenizer> tokenizer_of(const inspect::ResolvedModel& resolved, int64_t vocab,
+                                        const std::string& text_for) {
   const fs::path path = resolved.path;
   const bool there = resolved.source == SourceKind::Gguf ? resolved.raw.has("tokenizer.ggml.tokens")
                                                          : fs::exists(path / "tokenizer.json") ||
                                                                fs::exists(path / "tokenizer.model");
   if (!there) {
+    if (!text_for.empty()) {
+      no_tokenizer(text_for, path);
+    }
     return nullptr;
   }
   try {
-    return load_tokenizer(path);
+    auto tokenizer = load_tokenizer(path);
+    check_fits(*tokenizer, vocab, path);
+    return tokenizer;
   } catch (const Error& fault) {
+    if (!text_for.empty()) {
+      throw;
+    }
     log(Level::Warning, "tokens have no text: ", fault.what());
     return nullptr;
   }
@@ -64,6 +90,7 @@ struct Opened {
   const Family* family = nullptr;
   std::unique_ptr<TensorStore> store;
   TensorNames names;
+  int64_t n_tokens = -1;  // entries of a GGUF's token list
 };
 
 void refuse_quantised(const inspect::ResolvedModel& resolved) {
@@ -87,8 +114,9 @@ Opened open_folder(const inspect::ResolvedModel& resolved) {
   }
   const Family* family = find_family(resolved.model_type);
   if (family == nullptr) {
-    throw Error(Code::Format, folder.string(), ": model_type '", resolved.model_type,
-                "' cannot be loaded; known are ", known_model_types());
+    throw Error(Code::Format, folder.string(), ": model_type '",
+                tensor::printable(resolved.model_type), "' cannot be loaded; known are ",
+                known_model_types());
   }
   refuse_quantised(resolved);
   auto store = open_safetensors(folder);
@@ -99,8 +127,9 @@ Opened open_folder(const inspect::ResolvedModel& resolved) {
 Opened open_gguf(const inspect::ResolvedModel& resolved, const std::vector<fs::path>& files) {
   const Family* family = find_gguf_family(resolved.model_type);
   if (family == nullptr) {
-    throw Error(Code::Format, resolved.path, ": architecture '", resolved.model_type,
-                "' cannot be loaded; known are ", known_gguf_architectures());
+    throw Error(Code::Format, resolved.path, ": architecture '",
+                tensor::printable(resolved.model_type), "' cannot be loaded; known are ",
+                known_gguf_architectures());
   }
   std::vector<std::shared_ptr<const tensor::GgufFile>> parts;
   for (const fs::path& file : files) {
@@ -109,10 +138,18 @@ Opened open_gguf(const inspect::ResolvedModel& resolved, const std::vector<fs::p
   if (parts.front()->tensors().empty() && parts.size() == 1) {
     throw Error(Code::Format, resolved.path, ": a vocabulary without weights; fetch the model");
   }
-  return {family, gguf_store(parts), TensorNames::gguf()};
+  const auto& metadata = parts.front()->metadata();
+  const auto tokens = metadata.find("tokenizer.ggml.tokens");
+  return {family, gguf_store(parts), TensorNames::gguf(),
+          tokens == metadata.end() ? -1 : static_cast<int64_t>(tokens->second.count)};
 }
 
 }  // namespace
+
+void no_tokenizer(const std::string& text_for, const fs::path& path) {
+  throw Error(Code::Usage, text_for, ": ", path.string(),
+              " has no tokenizer, and texts need one; gyre logits --tokens takes ids");
+}
 
 LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
   TORCH_CHECK_VALUE(options.dtype == at::kFloat || options.dtype == at::kBFloat16,
@@ -142,19 +179,20 @@ LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
       throw Error(Code::Usage, path.string(), ": a run of gyre, no checkpoint of another program");
   }
   out.family = opened.family;
-  for (const inspect::Finding& doubt : out.resolved.doubts) {
+  out.settings =
+      read_settings(out.resolved, *opened.family, opened.names, *opened.store, opened.n_tokens);
+  out.config = out.settings.config;
+  out.plan = plan_of(out.resolved, out.settings, 0);
+  out.max_length = out.resolved.max_length;
+  out.tokenizer = tokenizer_of(out.resolved, out.config.vocab, options.text_for);
+  out.weights =
+      std::make_shared<CheckpointWeights>(std::move(opened.store), opened.names, *opened.family,
+                                          out.config, out.settings.biases, options.dtype);
+  for (const inspect::Finding& doubt : out.resolved.doubts) {  // not beside an error
     if (doubt.severity == inspect::Severity::Error) {
       log(Level::Warning, path.string(), ": ", doubt.message);
     }
   }
-  out.settings = read_settings(out.resolved, *opened.family, opened.names, *opened.store);
-  out.config = out.settings.config;
-  out.plan = plan_of(out.resolved, out.settings, 0);
-  out.max_length = out.resolved.max_length;
-  out.tokenizer = tokenizer_of(out.resolved);
-  out.weights =
-      std::make_shared<CheckpointWeights>(std::move(opened.store), opened.names, *opened.family,
-                                          out.config, out.settings.biases, options.dtype);
   return out;
 }
 

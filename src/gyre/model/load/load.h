@@ -17,6 +17,9 @@ namespace gyre::model {
 
 struct LoadOptions {
   at::ScalarType dtype = at::kFloat;  // of matrices and the embedding: float32 or bfloat16
+  // Who needs the tokenizer, "generate": one that is missing or cannot be read is an error then.
+  // "" = a tokenizer that cannot be read is a warning.
+  std::string text_for{};
 };
 
 struct LoadedModel {
@@ -25,7 +28,7 @@ struct LoadedModel {
   ModelConfig config;
   position::PositionPlan plan;            // for sequences up to plan.holds_to, 0 = any
   std::shared_ptr<WeightSource> weights;  // reads the files when asked
-  std::unique_ptr<Tokenizer> tokenizer;   // null when the checkpoint has none
+  std::unique_ptr<Tokenizer> tokenizer;   // null when the checkpoint has none that can be used
   int64_t max_length = 0;                 // tokens; 0 = not stated
   ModelSettings settings;
   inspect::ResolvedModel resolved;
@@ -42,7 +45,11 @@ struct LoadedModel {
 ///
 /// throws  Error(File) when it cannot be read; Error(Format) with one line that says what is wrong:
 ///         an unknown family, quantised Hugging Face weights, a tensor missing, superfluous, of
-///         other sizes or of a type that cannot be read, a shard missing or cut short
+///         other sizes or of a type that cannot be read, a shard missing or cut short, keys that
+///         state other sizes than the tensors have; Error(Usage) when text_for has no tokenizer
 LoadedModel load_model(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// Error(Usage): `text_for` needs texts, and what lies at `path` has no tokenizer.
+[[noreturn]] void no_tokenizer(const std::string& text_for, const std::filesystem::path& path);
 
 }  // namespace gyre::model

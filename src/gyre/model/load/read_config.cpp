@@ -4,106 +4,14 @@
 #include <cmath>
 
 #include "gyre/base/error.h"
+#include "gyre/model/load/check_stated.h"
+#include "gyre/model/load/config_keys.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
 
-using inspect::RawKey;
-using inspect::RawType;
-
-/// Keys of the language model's part of a config, or of a GGUF's architecture.
-class Keys {
- public:
-  explicit Keys(const inspect::ResolvedModel& model)
-      : raw_(model.raw), owner_(model.path), gguf_(model.source == inspect::SourceKind::Gguf) {
-    const RawKey* part = raw_.find("text_config");
-    root_ = gguf_                                              ? model.model_type + "."
-            : part != nullptr && part->type == RawType::Object ? "text_config."
-                                                               : "";
-  }
-
-  bool gguf() const { return gguf_; }
-
-  const RawKey* find(const std::string& name) const {
-    const RawKey* key = raw_.find(root_ + name);
-    return key;
-  }
-
-  /// `absent` when the key is not there or null.
-  double number(const std::string& name, double absent) const {
-    const RawKey* key = find(name);
-    if (key == nullptr || key->type == RawType::Null) {
-      return absent;
-    }
-    if (key->type != RawType::Number || !std::isfinite(key->number)) {
-      wrong(*key, "a finite number");
-    }
-    return key->number;
-  }
-
-  int64_t size(const std::string& name, int64_t absent) const {
-    const double value = number(name, static_cast<double>(absent));
-    if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
-      wrong(*find(name), "a whole number of at least 1");
-    }
-    return static_cast<int64_t>(value);
-  }
-
-  /// A soft cap: null says none, absence the class default.
-  double cap(const std::string& name, double by_class) const {
-    if (name.empty()) {
-      return 0.0;
-    }
-    const RawKey* key = find(name);
-    const bool null = key != nullptr && key->type == RawType::Null;
-    const double value = null ? 0.0 : number(name, by_class);
-    if (value < 0) {
-      wrong(*key, "a cap above 0 or null");
-    }
-    return value;
-  }
-
-  bool flag(const std::string& name, bool absent) const {
-    const RawKey* key = name.empty() ? nullptr : find(name);
-    if (key == nullptr || key->type == RawType::Null) {
-      return absent;
-    }
-    if (key->type != RawType::Bool) {
-      wrong(*key, "true or false");
-    }
-    return key->number != 0.0;
-  }
-
-  std::string text(const std::string& name, const std::string& absent) const {
-    const RawKey* key = find(name);
-    if (key == nullptr || key->type == RawType::Null) {
-      return absent;
-    }
-    if (key->type != RawType::Text) {
-      wrong(*key, "a text");
-    }
-    return key->text;
-  }
-
-  /// The whole model's word goes before its language part's.
-  bool tied(bool by_class) const {
-    const RawKey* whole = raw_.find("tie_word_embeddings");
-    return whole != nullptr && whole->type == RawType::Bool ? whole->number != 0.0
-                                                            : flag("tie_word_embeddings", by_class);
-  }
-
-  [[noreturn]] void wrong(const RawKey& key, const char* expected) const {
-    throw Error(Code::Format, owner_, ": ", key.path, " must be ", expected, ", found ",
-                key.text.substr(0, 60));
-  }
-
- private:
-  const inspect::RawConfig& raw_;
-  std::string owner_, root_;
-  bool gguf_;
-};
-
-Mlp activation_of(const Keys& keys, const Family& family, const std::string& owner) {
+Mlp activation_of(const ConfigKeys& keys, const Family& family, const std::string& owner) {
   const std::string name =
       keys.gguf() ? family.activation : keys.text(family.activation_key, family.activation);
   if (name == "silu" || name == "swish") {
@@ -113,11 +21,11 @@ Mlp activation_of(const Keys& keys, const Family& family, const std::string& own
       (name == "gelu" && family.any_gelu_is_tanh)) {
     return Mlp::GeGlu;
   }
-  throw Error(Code::Format, owner, ": ", family.activation_key, " is '", name,
+  throw Error(Code::Format, owner, ": ", family.activation_key, " is '", tensor::printable(name),
               "', expected silu or gelu_pytorch_tanh");
 }
 
-StoredBiases biases_of(const Keys& keys, const Family& family, const TensorNames& names,
+StoredBiases biases_of(const ConfigKeys& keys, const Family& family, const TensorNames& names,
                        const TensorStore& store) {
   if (!keys.gguf()) {
     const bool attention = keys.flag(family.attention_bias_key, false);
@@ -152,7 +60,7 @@ const StoredInfo& need(const TensorStore& store, const std::string& name) {
   return *info;
 }
 
-bool tied_of(const Keys& keys, const Family& family, const TensorNames& names,
+bool tied_of(const ConfigKeys& keys, const Family& family, const TensorNames& names,
              const TensorStore& store) {
   const std::string head = names.name(Role::Head);
   const bool stored = store.find(head) != nullptr;
@@ -166,9 +74,10 @@ bool tied_of(const Keys& keys, const Family& family, const TensorNames& names,
 }  // namespace
 
 ModelSettings read_settings(const inspect::ResolvedModel& resolved, const Family& family,
-                            const TensorNames& names, const TensorStore& store) {
+                            const TensorNames& names, const TensorStore& store, int64_t n_tokens) {
   using inspect::LayerKind;
-  const Keys keys(resolved);
+  const ConfigKeys keys(resolved);
+  check_class(keys, family);
   if (resolved.kinds.empty()) {
     throw Error(Code::Format, resolved.path, ": no layer with attention");
   }
@@ -212,6 +121,12 @@ ModelSettings read_settings(const inspect::ResolvedModel& resolved, const Family
         return static_cast<int64_t>(k.rotary_dim > 0 ? k.layout : resolved.kinds.front().layout);
       }));
   config.layout = gguf && family.gguf_permuted ? position::PairLayout::Halves : layout;
+  check_stated(keys, config,
+               {.embedding_rows = embedding.sizes[0],
+                .down = down.name,
+                .down_columns = down.sizes[1],
+                .n_tokens = n_tokens,
+                .whole_heads = family.gguf_permuted});
   check(config);
   return out;
 }

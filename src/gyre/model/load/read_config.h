@@ -16,9 +16,11 @@ struct ModelSettings {
   double logit_scale = 1.0;  // factor on scores beyond 1/sqrt(D) and what `resolved` has
 };
 
-/// Error(Format) names the key that is missing, of the wrong type, or not supported.
+/// `n_tokens`: entries of the token list in the file; -1 = it has none. Error(Format) names the key
+/// that is missing, of the wrong type, not supported, or at odds with other keys or the tensors.
 ModelSettings read_settings(const inspect::ResolvedModel& resolved, const Family& family,
-                            const TensorNames& names, const TensorStore& store);
+                            const TensorNames& names, const TensorStore& store,
+                            int64_t n_tokens = -1);
 
 /// Positions of every layer for a sequence of `length` tokens; 0 = up to the original length.
 /// Error(Format) when layers differ in what one model cannot hold.

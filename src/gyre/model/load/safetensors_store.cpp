@@ -8,6 +8,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 #include "gyre/model/load/tensor_store.h"
 #include "gyre/tensor/header_text.h"
 #include "gyre/tensor/safetensors.h"
@@ -24,7 +25,13 @@ constexpr const char* kSingle = "model.safetensors";
 using WeightMap = std::map<std::string, std::string>;  // tensor -> file name
 
 WeightMap read_index(const fs::path& index) {
-  const Json json = Json::parse(read_file(index), nullptr, false);
+  const std::string text = read_file(index);
+  try {
+    check_json_depth(text);
+  } catch (const Error& fault) {
+    throw Error(fault.code(), index.string(), ": ", fault.what());
+  }
+  const Json json = Json::parse(text, nullptr, false);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (!json.is_object() || map == json.end() || !map->is_object()) {
     throw Error(Code::Format, index.string(),
@@ -33,9 +40,12 @@ WeightMap read_index(const fs::path& index) {
   WeightMap out;
   for (const auto& [tensor, file] : map->items()) {
     const std::string name = file.is_string() ? file.get<std::string>() : "";
-    if (name.empty() || name == ".." || name.find_first_of("/\\") != std::string::npos) {
-      throw Error(Code::Format, index.string(), ": tensor ", tensor::printable(tensor), " is in '",
-                  tensor::printable(name), "', expected the name of a file of the same folder");
+    if (name.empty() || name == ".." || !tensor::is_name(name) ||
+        name.find_first_of("/\\") != std::string::npos) {
+      throw Error(
+          Code::Format, index.string(), ": tensor ", tensor::printable(tensor), " is in ",
+          file.is_string() ? "'" + tensor::printable(name) + "'" : tensor::printable(file.dump()),
+          ", expected the name of a file of the same folder");
     }
     out.emplace(tensor, name);
   }

@@ -87,6 +87,18 @@ TEST_F(LoadShards, AnIndexThatDoesNotFitTheShardsIsNamed) {
   EXPECT_EQ(fault(),
             "DIR/model.safetensors.index.json: tensor lm_head.weight is in '../model.safetensors', "
             "expected the name of a file of the same folder");
+  map_[head] = nullptr;
+  write();
+  EXPECT_EQ(fault(),
+            "DIR/model.safetensors.index.json: tensor lm_head.weight is in null, expected the name "
+            "of a file of the same folder");
+  map_[head] = std::string("a\0b.safetensors", 15);
+  write();
+  EXPECT_EQ(fault(),
+            "DIR/model.safetensors.index.json: tensor lm_head.weight is in 'a\\x00b.safetensors', "
+            "expected the name of a file of the same folder");
+  write_file_atomic(folder_ / "model.safetensors.index.json", std::string(100000, '['));
+  EXPECT_EQ(fault(), "DIR/model.safetensors.index.json: nested deeper than 64 levels");
   write_file_atomic(folder_ / "model.safetensors.index.json", "{\"weight_map\": {}}");
   EXPECT_EQ(fault(), "DIR/model.safetensors.index.json: the weight_map names no tensor");
 }

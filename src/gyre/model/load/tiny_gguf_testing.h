@@ -65,7 +65,7 @@ class TinyGguf {
   at::Tensor converted(const std::string& name, const at::Tensor& value) const {
     const bool q = name.find(".q_proj.") != std::string::npos;
     const bool k = name.find(".k_proj.") != std::string::npos;
-    if (architecture_ == "llama" && (q || k)) {
+    if ((architecture_ == "llama" || architecture_ == "smollm3") && (q || k)) {
       return permuted(value,
                       config_.at(q ? "num_attention_heads" : "num_key_value_heads").get<int64_t>());
     }
@@ -135,6 +135,8 @@ inline TinyGguf tiny_gguf(const std::string& name) {
       divisors.push_back(static_cast<float>(each));
     }
     out.builder.floats("rope_freqs.weight", divisors);
+  } else if (name == "smollm3_by_rule") {
+    out.real("rope.freq_base", 50000.0);
   } else if (name == "phi3_by_length") {
     const Json& rope = tiny.at("config").at("rope_parameters");
     out.builder.u32("phi3.rope.dimension_count", 12);

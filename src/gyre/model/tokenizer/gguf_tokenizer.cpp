@@ -11,6 +11,7 @@
 #include "gyre/model/tokenizer/hf_parts.h"
 #include "gyre/model/tokenizer/pipeline.h"
 #include "gyre/model/tokenizer/utf8.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
@@ -35,15 +36,15 @@ std::vector<MergeRule> rules_of_merges(const GgufVocab& vocab, const Ids& ids) {
     const std::string& merge = vocab.merges[i];
     const size_t space = merge.find(' ', 1);  // a token may begin with a space
     if (space == std::string::npos || space + 1 == merge.size()) {
-      throw Error(Code::Format, "tokenizer.ggml.merges: merge ", i, " is '", merge,
-                  "', not two tokens with a space between");
+      throw Error(Code::Format, "tokenizer.ggml.merges: merge ", i, " is '",
+                  tensor::printable(merge), "', not two tokens with a space between");
     }
     const std::string joined = merge.substr(0, space) + merge.substr(space + 1);
     const auto left = ids.find(std::string_view(merge).substr(0, space));
     const auto right = ids.find(std::string_view(merge).substr(space + 1));
     const auto result = ids.find(joined);
     if (left == ids.end() || right == ids.end() || result == ids.end()) {
-      throw Error(Code::Format, "tokenizer.ggml.merges: merge ", i, " '", merge,
+      throw Error(Code::Format, "tokenizer.ggml.merges: merge ", i, " '", tensor::printable(merge),
                   "' uses or makes a token that is not in the vocabulary");
     }
     rules.push_back({left->second, right->second, static_cast<int32_t>(i), result->second});
@@ -210,7 +211,7 @@ void set_tokens(const GgufVocab& vocab, Pipeline& pipeline) {
 std::unique_ptr<Tokenizer> gguf_tokenizer(GgufVocab vocab) {
   const GgufPre* pre = find_gguf_pre(vocab.pre);
   if (vocab.model == "gpt2" && pre == nullptr) {
-    throw Error(Code::Format, "tokenizer.ggml.pre is '", vocab.pre,
+    throw Error(Code::Format, "tokenizer.ggml.pre is '", tensor::printable(vocab.pre),
                 "', which is not supported; known: ", known_gguf_pres());
   }
   Pipeline pipeline;

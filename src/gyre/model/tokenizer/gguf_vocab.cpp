@@ -8,11 +8,14 @@
 #include "gyre/base/error.h"
 #include "gyre/model/tokenizer/gguf_pre.h"
 #include "gyre/model/tokenizer/utf8.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestToken = 4096;
 
 // Tokens that end a turn in chat models and that files often do not name.
 constexpr std::string_view kTurnEnds[] = {
@@ -132,7 +135,7 @@ bool is_phi3(const tensor::GgufFile& file) {
 
 void check(const GgufVocab& vocab) {
   if (vocab.model != "gpt2" && vocab.model != "llama" && vocab.model != "gemma4") {
-    throw Error(Code::Format, "tokenizer.ggml.model is '", vocab.model,
+    throw Error(Code::Format, "tokenizer.ggml.model is '", tensor::printable(vocab.model),
                 "', which is not supported; known: gpt2, llama, gemma4");
   }
   if (vocab.tokens.empty()) {
@@ -150,6 +153,10 @@ void check(const GgufVocab& vocab) {
     throw Error(Code::Format, "tokenizer.ggml.scores holds what is no finite number");
   }
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    if (vocab.tokens[i].size() > kLongestToken) {  // cutting it in two takes its square
+      throw Error(Code::Format, "tokenizer.ggml.tokens: token ", i, " has ", vocab.tokens[i].size(),
+                  " bytes, at most ", kLongestToken, " are expected");
+    }
     std::string storage;
     if (valid_utf8(vocab.tokens[i], storage).data() == storage.data() && !storage.empty()) {
       throw Error(Code::Format, "tokenizer.ggml.tokens: token ", i, " is no UTF-8");

@@ -251,6 +251,12 @@ TEST_F(GgufVocabFile, FaultsAreNamed) {
   broken.text("tokenizer.ggml.model", "llama").texts("tokenizer.ggml.tokens", {"a", "\xff"});
   broken.array("tokenizer.ggml.scores", GgufType::F32, 2, floats({0, 0}));
   EXPECT_EQ(fault(broken), "tokenizer.ggml.tokens: token 1 is no UTF-8");
+  GgufBuilder endless;
+  endless.text("tokenizer.ggml.model", "gpt2");
+  endless.texts("tokenizer.ggml.tokens", {"a", std::string(4097, 'b')});
+  endless.texts("tokenizer.ggml.merges", {"a b"});
+  EXPECT_EQ(fault(endless),
+            "tokenizer.ggml.tokens: token 1 has 4097 bytes, at most 4096 are expected");
 }
 
 TEST(GgufPre, KnowsEveryNameOnce) {

@@ -5,6 +5,7 @@
 #include "gyre/base/error.h"
 #include "gyre/model/tokenizer/byte_level.h"
 #include "gyre/model/tokenizer/hf_parts.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
@@ -32,7 +33,7 @@ void add_decoder(const Json& json, DecoderPart& part) {
   } else if (type == "Strip" && json.at("content") == " " && json.value("stop", 0) == 0) {
     part.strip_spaces = json.at("start").get<size_t>();
   } else if (type != "Fuse") {
-    throw Error(Code::Format, "decoder of type '", type,
+    throw Error(Code::Format, "decoder of type '", tensor::printable(type),
                 "' is not supported, or not with these settings; known: ByteFallback, ByteLevel, "
                 "Fuse, Metaspace, Replace of a string, Sequence, Strip of leading spaces");
   }

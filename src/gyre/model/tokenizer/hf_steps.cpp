@@ -3,6 +3,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/model/tokenizer/hf_parts.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
@@ -10,7 +11,8 @@ namespace {
 using Json = nlohmann::json;
 
 [[noreturn]] void unknown(const char* what, const std::string& type, const char* known) {
-  throw Error(Code::Format, what, " of type '", type, "' is not supported; known: ", known);
+  throw Error(Code::Format, what, " of type '", tensor::printable(type),
+              "' is not supported; known: ", known);
 }
 
 std::string type_of(const Json& json) {

@@ -6,24 +6,28 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/base/error.h"
+#include "gyre/base/json_words.h"
 #include "gyre/model/tokenizer/byte_level.h"
 #include "gyre/model/tokenizer/hf_parts.h"
 #include "gyre/model/tokenizer/pipeline.h"
+#include "gyre/tensor/header_text.h"
 
 namespace gyre::model {
 namespace {
 
 using Json = nlohmann::json;
+using tensor::printable;
 
-constexpr int64_t kMaxIds = int64_t{1}
-                            << 24U;  // no vocabulary is near it; bounds what is allocated
+// No vocabulary is near the first or skips as many ids as the second; they bound what is allocated.
+constexpr int64_t kMaxIds = int64_t{1} << 24U, kMaxGap = int64_t{1} << 17U;
 
 using Ids = std::unordered_map<std::string, int32_t>;
 
 int32_t checked_id(const Json& id, const std::string& token) {
   const auto value = id.get<int64_t>();
   if (value < 0 || value >= kMaxIds) {
-    throw Error(Code::Format, "token '", token, "' has id ", value, ", outside [0, ", kMaxIds, ")");
+    throw Error(Code::Format, "token '", printable(token), "' has id ", value, ", outside [0, ",
+                kMaxIds, ")");
   }
   return static_cast<int32_t>(value);
 }
@@ -41,6 +45,24 @@ Ids read_vocabulary(const Json& model) {
   return ids;
 }
 
+/// Texts and pieces are kept by id: few tokens with huge ids would take memory for nothing.
+void check_gaps(const Ids& vocabulary, const Json& added) {
+  const auto n = static_cast<int64_t>(vocabulary.size() + added.size());
+  const auto check = [&](int64_t id, const std::string& token) {
+    if (id >= n + kMaxGap) {
+      throw Error(Code::Format, "token '", printable(token), "' has id ", id, ", the file has ", n,
+                  " tokens");
+    }
+  };
+  for (const auto& [token, id] : vocabulary) {
+    check(id, token);
+  }
+  for (const Json& each : added) {
+    const auto token = each.at("content").get<std::string>();
+    check(checked_id(each.at("id"), token), token);
+  }
+}
+
 std::pair<std::string, std::string> read_merge(const Json& merge, size_t i) {
   if (merge.is_array() && merge.size() == 2) {
     return {merge[0].get<std::string>(), merge[1].get<std::string>()};
@@ -49,7 +71,8 @@ std::pair<std::string, std::string> read_merge(const Json& merge, size_t i) {
   const size_t space = text.find(' ');
   if (!merge.is_string() || space == std::string::npos ||
       text.find(' ', space + 1) != std::string::npos) {
-    throw Error(Code::Format, "merge ", i, " is '", text, "', not two tokens with a space between");
+    throw Error(Code::Format, "merge ", i, " is '", printable(text),
+                "', not two tokens with a space between");
   }
   return {text.substr(0, space), text.substr(space + 1)};
 }
@@ -61,7 +84,8 @@ std::vector<MergeRule> read_merges(const Json& model, const Ids& ids) {
   const auto id_of = [&](const std::string& token, size_t i) {
     const auto found = ids.find(token);
     if (found == ids.end()) {
-      throw Error(Code::Format, "merge ", i, " uses '", token, "', which is not in the vocabulary");
+      throw Error(Code::Format, "merge ", i, " uses '", printable(token),
+                  "', which is not in the vocabulary");
     }
     return found->second;
   };
@@ -76,16 +100,16 @@ std::vector<MergeRule> read_merges(const Json& model, const Ids& ids) {
 void check_model(const Json& model) {
   const std::string type = model.value("type", model.contains("merges") ? "BPE" : "none");
   if (type != "BPE") {
-    throw Error(Code::Format, "model of type '", type, "' is not supported; known: BPE");
+    throw Error(Code::Format, "model of type '", printable(type), "' is not supported; known: BPE");
   }
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (model.contains(key) && !model.at(key).is_null() && model.at(key) != "") {
-      throw Error(Code::Format, "model: '", key, "' is ", model.at(key).dump(),
+      throw Error(Code::Format, "model: '", key, "' is ", printable(model.at(key).dump()),
                   ", which is not supported");
     }
   }
   if (model.contains("dropout") && !model.at("dropout").is_null() && model.at("dropout") != 0.0) {
-    throw Error(Code::Format, "model: 'dropout' is ", model.at("dropout").dump(),
+    throw Error(Code::Format, "model: 'dropout' is ", printable(model.at("dropout").dump()),
                 ": ids would be random");
   }
 }
@@ -118,7 +142,7 @@ BpeParts read_model(const Json& model, const Ids& ids, size_t n_ids, bool byte_l
   if (const auto unknown = value_or(model, "unk_token", std::string()); !unknown.empty()) {
     const auto found = ids.find(unknown);
     if (found == ids.end()) {
-      throw Error(Code::Format, "'unk_token' ", unknown, " is not in the vocabulary");
+      throw Error(Code::Format, "'unk_token' ", printable(unknown), " is not in the vocabulary");
     }
     parts.unknown = found->second;
   }
@@ -181,7 +205,7 @@ void read_post_processor(const Json& json, SpecialIds& ids) {
     return;
   }
   if (type != "TemplateProcessing") {
-    throw Error(Code::Format, "post_processor of type '", type,
+    throw Error(Code::Format, "post_processor of type '", printable(type),
                 "' is not supported; known: ByteLevel, Sequence, TemplateProcessing");
   }
   std::vector<int64_t> before;
@@ -236,6 +260,7 @@ std::string serialized(const std::string& source, const SpecialIds& ids) {
 
 std::unique_ptr<Tokenizer> hf_tokenizer(const std::string& source, const SideFiles& side,
                                         const std::optional<SpecialIds>& known) {
+  check_json_depth(source);
   const Json json = Json::parse(source);
   if (!json.is_object() || !json.contains("model")) {
     throw Error(Code::Format,
@@ -251,6 +276,7 @@ std::unique_ptr<Tokenizer> hf_tokenizer(const std::string& source, const SideFil
   for (const auto& [token, id] : vocabulary) {
     n_ids = std::max(n_ids, static_cast<size_t>(id) + 1);
   }
+  check_gaps(vocabulary, added_json);
   Pipeline pipeline;
   pipeline.kind = "tokenizer.json";
   pipeline.normalizer = read_normalizer(section(json, "normalizer"));

@@ -162,7 +162,29 @@ INSTANTIATE_TEST_SUITE_P(
               R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x"}},
                   {"Sequence": {"id": "A"}}], "special_tokens": {"x": {"ids": [1, 2]}}})",
               "puts 2 tokens before a text and 0 after it; at most one each is supported"},
-        Fault{"/added_tokens", "[{\"id\": 1}]", "damaged tokenizer file: "}));
+        Fault{"/model/vocab/a", "200000", "token 'a' has id 200000, the file has 522 tokens"},
+        Fault{"/added_tokens", "[{\"id\": 1}]",
+              "damaged tokenizer file: key 'content' not found"}));
+
+TEST_F(HfTokenizer, ABrokenFileIsOneShortLine) {
+  const std::string broken = fault_of(put("tokenizer.json", "{\"model\": {\"vocab\": {\n\x01"));
+  EXPECT_TRUE(broken.starts_with("damaged tokenizer file: line 2, column ")) << broken;
+  EXPECT_EQ(broken.find("json.exception"), std::string::npos) << broken;
+  EXPECT_EQ(broken.find('\n'), std::string::npos) << broken;
+  TestJson json = TestJson::parse(source_of("gpt2"));
+  json["decoder"]["type"] = std::string(100000, 'x') + "\n";
+  const std::string longest = fault_of(put("tokenizer.json", json.dump()));
+  EXPECT_TRUE(longest.starts_with("decoder of type '" + std::string(80, 'x') + "...' is not"))
+      << longest.substr(0, 300);
+}
+
+TEST_F(HfTokenizer, NestingHasAnEnd) {
+  TestJson json = TestJson::parse(source_of("gpt2"));
+  std::string text = json.dump();
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  text.insert(1, "\"normalizer\": " + deep + ",");
+  EXPECT_EQ(fault_of(put("tokenizer.json", text)), "nested deeper than 64 levels");
+}
 
 TEST_F(HfTokenizer, FindsTheTokenizerOfAFolderOrSaysWhatIsMissing) {
   EXPECT_NE(fault_of(folder_).find("no tokenizer.json, tokenizer.model or single .gguf file"),

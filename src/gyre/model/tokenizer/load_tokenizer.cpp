@@ -3,6 +3,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 #include "gyre/model/tokenizer/base64.h"
 #include "gyre/model/tokenizer/bpe.h"
 #include "gyre/model/tokenizer/gguf_vocab.h"
@@ -60,11 +61,27 @@ std::unique_ptr<Tokenizer> own(const Json& json, const std::string& text, const 
               "'; known: bytes, bpe, sentencepiece, tokenizer.json, gguf");
 }
 
+/// "" = not there. One that is there and cannot be read is an error: what it says of ids would be
+/// lost without a word.
+std::string side_file(const fs::path& path) {
+  const std::string text = fs::is_regular_file(path) ? read_file(path) : "";
+  try {
+    check_json_depth(text);
+    if (fs::exists(path) && !Json::parse(text).is_object()) {
+      throw Error(Code::Format, "expected a JSON object");
+    }
+  } catch (const Json::exception& fault) {
+    throw Error(Code::Format, path.string(), ": no JSON: ", json_words(fault));
+  } catch (const Error& fault) {
+    throw Error(fault.code(), path.string(), ": ", fault.what());
+  }
+  return text;
+}
+
 SideFiles side_files(const fs::path& folder) {
-  const auto read = [&](const char* name) {
-    return fs::is_regular_file(folder / name) ? read_file(folder / name) : std::string();
-  };
-  return {read("tokenizer_config.json"), read("generation_config.json"), read("config.json")};
+  const fs::path config = folder / "config.json";  // has a reader of its own, which takes more
+  return {side_file(folder / "tokenizer_config.json"), side_file(folder / "generation_config.json"),
+          fs::is_regular_file(config) ? read_file(config) : std::string()};
 }
 
 /// Whether this is what serialize() wrote; the whole text is not read for that.
@@ -72,14 +89,34 @@ bool is_own(std::string_view text) {
   return text.substr(0, 200).find("gyre.tokenizer/1") != std::string_view::npos;
 }
 
+/// Errors of `read` begin with the path.
+template <class Read>
+std::unique_ptr<Tokenizer> naming(const fs::path& path, Read read) {
+  try {
+    return read();
+  } catch (const Json::exception& fault) {
+    throw Error(Code::Format, path.string(), ": damaged tokenizer file: ", json_words(fault));
+  } catch (const Error& fault) {
+    const std::string text = one_line(fault.what());
+    throw Error(fault.code(), text.starts_with(path.string()) ? "" : path.string() + ": ", text);
+  }
+}
+
 std::unique_ptr<Tokenizer> load_file(const fs::path& path) {
   const std::string text = read_file(path);
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || text[first] != '{') {
-    return sentencepiece_from_bytes(text, path.string(), {}, side_files(path.parent_path()));
+  if (is_own(text)) {
+    return naming(path, [&] {
+      check_json_depth(text);
+      return own(Json::parse(text), text, path);
+    });
   }
-  return is_own(text) ? own(Json::parse(text), text, path)
-                      : hf_tokenizer(text, side_files(path.parent_path()));
+  const SideFiles side = side_files(path.parent_path());
+  return naming(path, [&] {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    return first == std::string::npos || text[first] != '{'
+               ? sentencepiece_from_bytes(text, path.string(), {}, side)
+               : hf_tokenizer(text, side);
+  });
 }
 
 bool is_gguf(const fs::path& path) {
@@ -115,15 +152,10 @@ fs::path in_folder(const fs::path& folder) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& given) {
   const fs::path path = fs::is_directory(given) ? in_folder(given) : given;
-  try {
-    return is_gguf(path) ? gguf_tokenizer(read_gguf_vocab(tensor::GgufFile(path)))
-                         : load_file(path);
-  } catch (const Json::exception& e) {
-    throw Error(Code::Format, path.string(), ": damaged tokenizer file: ", e.what());
-  } catch (const Error& e) {
-    const std::string text = e.what();
-    throw Error(e.code(), text.starts_with(path.string()) ? "" : path.string() + ": ", text);
+  if (is_gguf(path)) {
+    return naming(path, [&] { return gguf_tokenizer(read_gguf_vocab(tensor::GgufFile(path))); });
   }
+  return load_file(path);
 }
 
 }  // namespace gyre::model
