@@ -46,6 +46,9 @@ bool comes_back(Prober& prober, Ladder& ladder, int64_t length, Api api, Probe& 
       place_gap(made, seen);
       return false;
     }
+    if (made.loss == Loss::Failed) {
+      return false;  // as three longer texts did; each costs waits and attempts
+    }
   }
   return false;
 }
