@@ -90,7 +90,7 @@ def command(case: dict, run: dict, port: int, out: pathlib.Path) -> list:
     """Level 1 of a run; what other levels find has its own tests."""
     args = [os.environ["GYRE_PROGRAM"], "accept", "--endpoint", f"http://127.0.0.1:{port}/v1",
             "--lengths", ",".join(map(str, run["lengths"])), "--levels", "1",
-            "--json", "-", "--out", str(out), "--key-env", "GYRE_CASES_KEY"]
+            "--seed", os.environ.get("GYRE_CASES_SEED", "1"), "--json", "-", "--out", str(out), "--key-env", "GYRE_CASES_KEY"]
     if run.get("endpoint", "auto") != "auto":
         args += ["--api", run["endpoint"]]
     if "stream" in run:

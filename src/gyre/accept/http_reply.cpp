@@ -6,6 +6,7 @@
 #include "gyre/accept/http_error.h"
 #include "gyre/accept/http_sse.h"
 #include "gyre/accept/json_reply.h"
+#include "gyre/base/error.h"
 
 namespace gyre::accept {
 
@@ -14,6 +15,11 @@ namespace {
 constexpr double kApartMs = 1.0;              // closer pieces of text came together
 constexpr int64_t kMostErrorBytes = 1 << 20;  // of a body that is no answer anyway
 constexpr std::string_view kBom = "\xef\xbb\xbf";
+
+/// Bytes that no answer within max_tokens has: a token is about 4, white space up to 128.
+int64_t most_text(const Ask& ask) {
+  return 4096 + 64 * ask.max_tokens + (ask.echo ? prompt_bytes(ask) : 0);
+}
 
 enum class Shape { Unknown, Stream, Body };
 
@@ -124,6 +130,10 @@ void ReplyReader::State::on_object(const Json& object, double at_ms) {
   add_object(object, parts);
   if (parts.reply.text.size() + parts.reply.reasoning.size() > before) {
     count_piece(at_ms);
+  }
+  if (static_cast<int64_t>(parts.reply.text.size()) > most_text(ask)) {
+    return fail(Fault::TooMuch, str("the answer goes on past max_tokens ", ask.max_tokens, ": ",
+                                    parts.reply.text.size(), " bytes so far"));
   }
   if (parts.reply.finish == "error") {
     const Json& choice = choices.is_array() && !choices.empty() ? choices.front() : choices;

@@ -104,6 +104,10 @@ int missing_were_read(const Probe& probe) {
   return answer;
 }
 
+bool some_was_not_read(const Probe& probe) {
+  return std::find(probe.read.begin(), probe.read.end(), 0) != probe.read.end();
+}
+
 /// The side of the loss when stripes do not tell: by what was not read, else the beginning.
 void gap_by_reading(Probe& probe) {
   const auto n = int64_t(probe.stripes_n);
@@ -143,7 +147,10 @@ void explain_missing(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
   use_influence(prober, probe);
   const int were_read = missing_were_read(probe);
   const bool steady = prober.able && one_side(probe.gap) && same_gap(probe.gap, other);
-  if (probe.counted_less || were_read == 0 || (were_read < 0 && steady)) {
+  // A weak model misses codes everywhere: there one part that was not read is enough. Where one side
+  // is missing, lower layers may pass on the nearer part of it.
+  const bool not_read = were_read == 0 || (!steady && some_was_not_read(probe));
+  if (probe.counted_less || not_read || (were_read < 0 && steady)) {
     probe.loss = Loss::Cut;
     if (!one_side(probe.gap)) {
       gap_by_reading(probe);

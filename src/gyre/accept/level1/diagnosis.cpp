@@ -92,6 +92,7 @@ class Diagnosis {
   const Case& case_;
   std::vector<Finding> findings_;
   bool banded_ = false, halved_ = false;
+  bool first_cut_ = false;  // through the first endpoint; else only the other one loses
 
   void find(const char* id, std::string says, const std::vector<Probe>& shown,
             std::map<std::string, std::string> facts = {}) {
@@ -163,8 +164,11 @@ bool Diagnosis::halved(const std::vector<Probe>& lost) {
 }
 
 void Diagnosis::truncated(Shape shape, const char* id, const char* part) {
+  const auto planned = [&](const Probe& probe) {
+    return probe.loss == Loss::Cut && (probe.planned || (!first_cut_ && probe.rung > 0));
+  };
   const auto lost = those(case_.probes, [&](const Probe& probe) {
-    return probe.loss == Loss::Cut && probe.gap.shape == shape && probe.planned;
+    return planned(probe) && probe.gap.shape == shape;
   });
   if (lost.empty()) {
     return;
@@ -178,6 +182,8 @@ void Diagnosis::truncated(Shape shape, const char* id, const char* part) {
   }
   if (std::count(worst.read.begin(), worst.read.end(), 0) > 0) {
     says += "; replacing text there changes no log-probability";
+  } else if (!worst.counted_less) {
+    says += "; nothing but the answers shows it, a window of attention would look the same";
   }
   if (case_.window.fits) {
     says += str("; prompts up to about ", *case_.window.fits, " tokens are kept");
@@ -206,6 +212,7 @@ void Diagnosis::cuts() {
     return;
   }
   halved_ = halved(lost);
+  first_cut_ = std::any_of(lost.begin(), lost.end(), [](const Probe& p) { return p.planned; });
   if (!halved_) {
     truncated(Shape::Head, "TRUNC_HEAD", "beginning");
     truncated(Shape::Middle, "TRUNC_MIDDLE", "middle");
@@ -302,7 +309,8 @@ void Diagnosis::slots(const Claim& claim) {
   if (!window && stay.by_usage) {
     window = stay.tokens;
   }
-  if (!window || *window <= 0 || halved_) {
+  const bool promised = claim.source == "--context" && case_.slots.value_or(1) < 2;
+  if (!window || *window <= 0 || halved_ || promised) {
     return;
   }
   const double ratio = double(claim.tokens) / double(*window);

@@ -77,7 +77,7 @@ bool depends_on_residue(Prober& prober, Ladder& ladder, Probe& probe) {
     return false;
   }
   probe.evidence.push_back(aligned->sid());
-  if (aligned->outcome != Outcome::Kept) {
+  if (aligned->outcome != Outcome::Kept || aligned->unnumbered) {
     return false;
   }
   Probe whole;
@@ -112,7 +112,7 @@ bool is_strange(const Seen& seen) {
 }
 
 void explain_garbage(Prober& prober, Ladder& ladder, Probe& probe, const Seen& seen) {
-  if (seen.outcome != Outcome::Kept && depends_on_residue(prober, ladder, probe)) {
+  if (depends_on_residue(prober, ladder, probe)) {
     probe.loss = Loss::Garbage;
     return;
   }

@@ -1,5 +1,6 @@
 #include "gyre/accept/level1/influence.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace gyre::accept {
@@ -58,6 +59,14 @@ Influence influence(Prober& prober, int64_t length, Api api, const std::vector<i
     return result;
   }
   result.noise = *noise;
+  if (*noise > kNothing) {  // one pair says little about how far apart equal requests can be
+    const Seen third = prober.again(*base);
+    result.evidence.push_back(third.sid());
+    for (const Seen* other : {&*base, &repeat}) {
+      result.noise =
+          std::max(result.noise, difference(other->reply(), third.reply()).value_or(0.0));
+    }
+  }
   for (const int64_t stripe : stripes) {
     dials.changed = stripe;
     const auto other = first_token(prober, dials, length, api);

@@ -163,6 +163,24 @@ void conclude_ladder(Prober& prober, Ladder& ladder) {
   flips(prober, ladder);
 }
 
+/// A calibration prompt that came back whole is the lowest rung: not planned, but known.
+void add_short_rungs(const Prober& prober, Ladder& ladder) {
+  for (const Seen& seen : prober.all) {
+    if (seen.outcome != Outcome::Kept) {
+      continue;
+    }
+    Probe probe;
+    probe.length = seen.sample.item.length + seen.sample.item.ask.max_tokens;
+    probe.api = prober.main;
+    probe.tokens = prober.predicted(seen.sample.item);
+    probe.reported = seen.reported;
+    probe.stripes = seen.stripes;
+    probe.stripes_n = seen.stripes.size();
+    probe.evidence = sids({seen});
+    ladder.probes.push_back(std::move(probe));
+  }
+}
+
 void tests_at_kept_lengths(Prober& prober, Ladder& ladder) {
   test_repeat(prober, ladder);
   test_together(prober, ladder);
@@ -216,6 +234,7 @@ void run_level_one(Bench& bench) {
   Ladder ladder;
   if (calibrate(prober)) {
     result.one.able = prober.able;
+    add_short_rungs(prober, ladder);
     climb(prober, ladder);
     if (!prober.gone) {
       measure_window(prober, ladder);

@@ -8,7 +8,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr int kMostSteps = 8;
+constexpr int kMostSteps = 12;
 
 int64_t close_enough(int64_t tokens) {
   return std::max<int64_t>(48, tokens / 50);
@@ -30,6 +30,7 @@ bool comes_back(Prober& prober, Ladder& ladder, int64_t length, Api api, Probe& 
     made.length = length;
     made.api = api;
     made.tokens = seen.predicted;
+    made.answer = seen.sample.item.ask.max_tokens;
     made.reported = seen.reported;
     made.stripes = seen.stripes;
     made.stripes_n = seen.stripes.size();
@@ -102,33 +103,30 @@ const char* source_of(const Probe& lost, bool by_usage) {
 }
 
 void measure(Prober& prober, Ladder& ladder, Api api) {
-  const Probe* lost = ladder.shortest_lost(api);
-  const Probe* kept = ladder.longest_kept(api);
-  if (lost == nullptr || is_band(ladder, *lost)) {
+  const Probe* shortest = ladder.shortest_lost(api);
+  const Probe* longest = ladder.longest_kept(api);
+  if (shortest == nullptr || is_band(ladder, *shortest)) {
     return;
   }
+  const Probe lost = *shortest;  // halving adds to the ladder
   Window& window = ladder.window;
-  window.fails = lost->tokens;
-  if (kept != nullptr) {
-    window.fits = kept->tokens;
+  window.fails = lost.tokens;
+  if (longest != nullptr) {
+    window.fits = longest->tokens;
   }
-  if (lost->limit) {
-    ladder.told = lost->limit;
+  if (lost.limit) {
+    ladder.told = lost.limit;
   }
-  if (lost->loss == Loss::Refused && ladder.told) {
+  if (lost.loss == Loss::Refused && ladder.told) {
     window.fits = *ladder.told;
     window.source = "error message";
     return;
   }
-  const Constant stay = constant_stay(ladder.probes);
-  window.source = source_of(*lost, stay.by_usage);
-  if (lost->loss == Loss::Cut) {
-    window.after_overflow = stay.tokens;
+  if (longest != nullptr && prober.able && !lost.hung) {
+    halve(prober, ladder, *longest, lost);
   }
-  if (kept != nullptr && prober.able && lost->loss != Loss::Rate && !lost->hung) {
-    halve(prober, ladder, *kept, *lost);
-    correct(ladder, lost->loss);
-  }
+  window.source = source_of(lost, constant_stay(ladder.probes).by_usage);
+  correct(ladder, lost.loss);
 }
 
 }  // namespace
@@ -140,6 +138,9 @@ void measure_window(Prober& prober, Ladder& ladder) {
     }
   }
   measure(prober, ladder, prober.main);
+  if (!ladder.window.fails && prober.other) {
+    measure(prober, ladder, *prober.other);
+  }
 }
 
 }  // namespace gyre::accept
