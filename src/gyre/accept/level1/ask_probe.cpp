@@ -147,8 +147,8 @@ void explain_missing(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
   use_influence(prober, probe);
   const int were_read = missing_were_read(probe);
   const bool steady = prober.able && one_side(probe.gap) && same_gap(probe.gap, other);
-  // A weak model misses codes everywhere: there one part that was not read is enough. Where one side
-  // is missing, lower layers may pass on the nearer part of it.
+  // A weak model misses codes everywhere: there one part that was not read is enough. Where one
+  // side is missing, lower layers may pass on the nearer part of it.
   const bool not_read = were_read == 0 || (!steady && some_was_not_read(probe));
   if (probe.counted_less || not_read || (were_read < 0 && steady)) {
     probe.loss = Loss::Cut;

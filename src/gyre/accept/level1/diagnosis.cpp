@@ -167,9 +167,8 @@ void Diagnosis::truncated(Shape shape, const char* id, const char* part) {
   const auto planned = [&](const Probe& probe) {
     return probe.loss == Loss::Cut && (probe.planned || (!first_cut_ && probe.rung > 0));
   };
-  const auto lost = those(case_.probes, [&](const Probe& probe) {
-    return planned(probe) && probe.gap.shape == shape;
-  });
+  const auto lost = those(
+      case_.probes, [&](const Probe& probe) { return planned(probe) && probe.gap.shape == shape; });
   if (lost.empty()) {
     return;
   }

@@ -131,20 +131,6 @@ void client_options(const Prober& prober, const Ladder& ladder, LevelOne& one) {
   }
 }
 
-void flips(Prober& prober, const Ladder& ladder) {
-  if (ladder.asked_again > 0) {
-    prober.bench.result.one.flip_rate = double(ladder.flips) / double(ladder.asked_again);
-  }
-  if (ladder.flips == 0) {
-    return;
-  }
-  prober.bench.find("NONDETERMINISTIC",
-                    str(ladder.flips, " of ", ladder.asked_again,
-                        " answers changed their codes when the same bytes were asked again"),
-                    ladder.flip_evidence,
-                    {{"flip_rate", str(prober.bench.result.one.flip_rate)}, {"codes", "differ"}});
-}
-
 void conclude_ladder(Prober& prober, Ladder& ladder) {
   Bench& bench = prober.bench;
   LevelOne& one = bench.result.one;
@@ -160,7 +146,6 @@ void conclude_ladder(Prober& prober, Ladder& ladder) {
   one.window = ladder.window;
   write_rungs(prober, ladder, one);
   client_options(prober, ladder, one);
-  flips(prober, ladder);
 }
 
 /// A calibration prompt that came back whole is the lowest rung: not planned, but known.
@@ -239,6 +224,7 @@ void run_level_one(Bench& bench) {
     if (!prober.gone) {
       measure_window(prober, ladder);
       tests_at_kept_lengths(prober, ladder);
+      measure_flips(prober, ladder);
     }
   } else {
     prober.gone = true;

@@ -38,6 +38,8 @@ void measure_window(Prober& prober, Ladder& ladder);
 
 // At a length that is kept whole.
 void test_repeat(Prober& prober, Ladder& ladder);
+/// Once an answer changed: how often do they, alone and four at a time? Finds NONDETERMINISTIC.
+void measure_flips(Prober& prober, Ladder& ladder);
 void test_together(Prober& prober, Ladder& ladder);
 void test_bytes(Prober& prober, int64_t length);
 void test_turns(Prober& prober, int64_t length);
