@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 int64_t parameters_of(const fs::path& file) {
   int64_t total = 0;
   if (file.extension() == ".gguf") {
-    for (const tensor::GgufTensor& one : tensor::GgufFile(file).tensors()) {
+    const tensor::GgufFile gguf(file);
+    for (const tensor::GgufTensor& one : gguf.tensors()) {
       uint64_t n = 1;
       for (const uint64_t dim : one.dims) {
         n *= dim;
@@ -25,8 +26,8 @@ int64_t parameters_of(const fs::path& file) {
     }
   } else if (file.extension() == ".safetensors") {
     const MappedFile map(file);
-    for (const tensor::StoredTensor& one :
-         tensor::SafetensorsHeader(map.bytes(), file.string()).tensors()) {
+    const tensor::SafetensorsHeader header(map.bytes(), file.string());
+    for (const tensor::StoredTensor& one : header.tensors()) {
       int64_t n = 1;
       for (const int64_t dim : one.shape) {
         n *= dim;

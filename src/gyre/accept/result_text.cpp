@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
 #include "gyre/accept/result_words.h"
@@ -17,7 +18,11 @@ constexpr size_t kWidth = 100;
 class Table {
  public:
   explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// `note` stands under the row.
+  void add(std::vector<std::string> row, const std::string& note = "") {
+    notes_[rows_.size()] = note;
+    rows_.push_back(std::move(row));
+  }
 
   /// The last column is cut where the line would be too long.
   std::string text() const {
@@ -28,7 +33,8 @@ class Table {
       }
     }
     std::ostringstream out;
-    for (const auto& row : rows_) {
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      const auto& row = rows_[r];
       std::ostringstream line;
       for (size_t i = 0; i < row.size(); ++i) {
         const bool last = i + 1 == row.size();
@@ -40,6 +46,9 @@ class Table {
       }
       shown.erase(shown.find_last_not_of(' ') + 1);
       out << shown << '\n';
+      if (const auto note = notes_.find(r); note != notes_.end()) {
+        out << wrapped(note->second, "      ", kWidth);
+      }
     }
     return out.str();
   }
@@ -47,6 +56,7 @@ class Table {
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::map<size_t, std::string> notes_;
 };
 
 std::string plain(double value, int digits) {
@@ -64,8 +74,8 @@ std::string look_text(const FindingKind& kind, const std::string& server) {
   for (const auto& [name, hint] :
        {std::pair{"llama.cpp", kind.llama_cpp}, std::pair{"vLLM", kind.vllm},
         std::pair{"Ollama", kind.ollama}, std::pair{"SGLang", kind.sglang}}) {
-    if (*hint != '\0' && server == name) {
-      return str("look at (", name, "): ", hint);
+    if (server == name) {
+      return *hint == '\0' ? "" : str("look at (", name, "): ", hint);
     }
     if (*hint != '\0') {
       all += str(all.empty() ? "" : " | ", name, ": ", hint);
@@ -96,11 +106,11 @@ void write_findings(std::ostream& out, const Acceptance& a) {
 }
 
 void write_levels(std::ostream& out, const Acceptance& a) {
-  Table table({"level", "", "verdict", "effective tokens", "says"});
+  Table table({"level", "", "verdict", "effective tokens"});
   for (const LevelVerdict& level : a.levels) {
     table.add({str(level.level), level_title(level.level), name_of(level.status),
-               level.effective_length > 0 ? grouped(level.effective_length) : "none",
-               one_line(level.worst.empty() ? level.says : level.says + "; " + level.worst)});
+               level.effective_length > 0 ? grouped(level.effective_length) : "none"},
+              one_line(level.worst.empty() ? level.says : level.says + "; " + level.worst, 1000));
   }
   if (!table.empty()) {
     out << "\nLevels (never summed)\n" << table.text();
@@ -108,11 +118,11 @@ void write_levels(std::ostream& out, const Acceptance& a) {
 }
 
 void write_level_one(std::ostream& out, const LevelOne& one) {
-  Table table({"tokens", "endpoint", "predicted", "reported", "kept", "what was seen"});
+  Table table({"tokens", "endpoint", "predicted", "reported", "kept"});
   for (const Rung& rung : one.rungs) {
     table.add({grouped(rung.length), name_of(rung.api), grouped(rung.predicted),
-               rung.reported ? grouped(*rung.reported) : "-", name_of(rung.status),
-               one_line(rung.says)});
+               rung.reported ? grouped(*rung.reported) : "-", name_of(rung.status)},
+              one_line(rung.says, 1000));
   }
   if (!table.empty()) {
     out << "\nLevel 1, length kept\n" << table.text();
@@ -140,8 +150,7 @@ std::string bucket_text(const BucketResult& bucket) {
 }
 
 void write_cells(std::ostream& out, const Acceptance& a) {
-  Table table({"task", "tokens", "dials", "right, by place from first to last", "wanted", "verdict",
-               "why"});
+  Table table({"task", "tokens", "dials", "right, first place to last", "wanted", "verdict"});
   for (const Cell& cell : a.cells) {
     if (cell.arm != "main") {
       continue;
@@ -157,7 +166,8 @@ void write_cells(std::ostream& out, const Acceptance& a) {
                                 : cell.says;
     table.add({cell.task, grouped(cell.length), dials.empty() ? "-" : dials.substr(2),
                buckets.empty() ? "-" : joined(buckets, " "), plain(cell.threshold, 2),
-               name_of(cell.status), one_line(why)});
+               name_of(cell.status)},
+              one_line(why));
   }
   if (!table.empty()) {
     out << "\nLevels 2 and 3, every planned cell\n" << table.text();
@@ -165,11 +175,11 @@ void write_cells(std::ostream& out, const Acceptance& a) {
 }
 
 void write_measures(std::ostream& out, const Acceptance& a) {
-  Table table({"control or measure", "task", "tokens", "n", "value", "what it says"});
+  Table table({"control or measure", "task", "tokens", "n", "value"});
   for (const Measure& m : a.measures) {
     table.add({m.title.empty() ? m.id : m.title, m.task.empty() ? "-" : m.task,
-               m.length > 0 ? grouped(m.length) : "-", str(m.n), share_text(m.value, m.lo, m.hi),
-               one_line(m.says)});
+               m.length > 0 ? grouped(m.length) : "-", str(m.n), share_text(m.value, m.lo, m.hi)},
+              one_line(m.says, 1000));
   }
   if (!table.empty()) {
     out << "\nControls and measures\n" << table.text();
