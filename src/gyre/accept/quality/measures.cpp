@@ -164,6 +164,9 @@ std::vector<Measure> verdict_shares(const std::vector<CellRun>& runs, int64_t le
     form += verdicts(run, {Verdict::Format, Verdict::Dump, Verdict::Empty});
     failed += verdicts(run, {Verdict::Error});
   }
+  if (n == 0) {
+    return {};
+  }
   CellRun all;
   all.cell.level = level;
   all.cell.length = length;
