@@ -20,13 +20,13 @@ Ask question() {
   return ask;
 }
 
-struct Run {
+struct Oddity {
   const char* name;
   Strings faults;
   const char* stream = "on";
 };
 
-Strings options_of(const Run& run) {
+Strings options_of(const Oddity& run) {
   Strings options{"--dialect", "openai"};
   for (const std::string& fault : run.faults) {
     options.insert(options.end(), {"--fault", fault});
@@ -47,15 +47,13 @@ double peak_mib() {
   return kib / 1024;
 }
 
-struct Hostile : Run {
+struct Hostile : Oddity {
   Fault expected = Fault::None;  // None = any fault
   double seconds = 10;           // of first byte and idle clock; twice that in all
 };
 
-class HostileServer : public testing::TestWithParam<Hostile> {};
-
-TEST_P(HostileServer, GivesAFaultInTimeAndBoundedMemory) {
-  const Hostile& run = GetParam();
+void expect_fault(const Hostile& run) {
+  SCOPED_TRACE(run.name);
   const MockServer server(options_of(run));
   EndpointOptions options;
   options.url = server.url();
@@ -78,45 +76,63 @@ TEST_P(HostileServer, GivesAFaultInTimeAndBoundedMemory) {
 
 constexpr double kShort = 0.4;  // seconds: nothing useful comes anyway
 
-INSTANTIATE_TEST_SUITE_P(
-    F01, HostileServer,
-    testing::Values(
-        Hostile{{"cut json", {"bad_chunk:mode=cut"}}, Fault::Format},
-        Hostile{{"html event", {"bad_chunk:mode=html"}}, Fault::Format},
-        Hostile{{"nan", {"bad_chunk:mode=nan"}}, Fault::Format},
-        Hostile{{"bad utf-8", {"bad_chunk:mode=utf8"}}, Fault::Format},
-        Hostile{{"lone surrogate", {"bad_chunk:mode=surrogate"}}, Fault::Format},
-        Hostile{{"deep nesting", {"bad_chunk:mode=deep"}}, Fault::Format},
-        Hostile{{"deep body", {"bad_chunk:mode=deep"}, "off"}, Fault::Format},
-        Hostile{{"cut body", {"bad_chunk:mode=cut"}, "off"}, Fault::Format},
-        Hostile{{"huge event", {"huge_line:bytes=300000000"}}, Fault::TooMuch},
-        Hostile{{"huge comment", {"huge_line:bytes=300000000:where=comment"}}, Fault::TooMuch},
-        Hostile{{"huge header", {"huge_line:bytes=100000000:where=header"}}, Fault::TooMuch},
-        Hostile{{"huge white space", {"huge_line:bytes=300000000"}, "off"}, Fault::TooMuch},
-        Hostile{{"bomb", {"huge_line:bytes=100000000", "gzip:always=1"}}, Fault::TooMuch},
-        Hostile{{"bomb, whole", {"huge_line:bytes=100000000", "gzip:always=1"}, "off"},
-                Fault::TooMuch},
-        Hostile{{"pings for ever", {"pings:for_ms=0"}}, Fault::Deadline, kShort},
-        Hostile{{"pings as fast as they go", {"pings:for_ms=0:every_ms=0"}}, Fault::None, kShort},
-        Hostile{{"half close", {"half_close"}}, Fault::Cut},
-        Hostile{{"refused", {"refuse"}}, Fault::Connect},
-        Hostile{{"reset", {"refuse:how=reset"}}, Fault::Connect},
-        Hostile{{"slow header", {"slow_header:ms=200"}}, Fault::FirstByte, kShort},
-        Hostile{{"stall", {"stall:after=200"}}, Fault::Idle, kShort},
-        Hostile{{"redirect loop", {"redirect:loop=1"}}, Fault::Client},
-        Hostile{{"no body", {"empty:mode=body"}, "off"}, Fault::Format},
-        Hostile{{"short body", {"short_body"}, "off"}, Fault::Cut},
-        Hostile{{"cut off", {"drop:after=100"}}, Fault::Cut},
-        Hostile{{"cut off by reset", {"drop:after=100:how=reset"}}, Fault::Cut},
-        Hostile{{"half of it", {"drop:after=100:how=half"}}, Fault::Cut},
-        Hostile{{"cut off, no length", {"drop:after=100", "close_delimited"}}, Fault::None},
-        Hostile{{"endless", {"endless:text=newline"}}, Fault::TooMuch},
-        Hostile{{"endless, whole", {"endless:text=newline"}, "off"}, Fault::TooMuch},
-        Hostile{{"silence", {"latency:a=60000"}}, Fault::FirstByte, kShort},
-        Hostile{{"no end", {"sse_no_final"}}, Fault::NoEnd},
-        Hostile{{"html", {"status:code=502:body=html"}}, Fault::Server},
-        Hostile{{"200 with html", {"status:code=200:body=html"}}, Fault::Format},
-        Hostile{{"200 with an error", {"status:code=200"}}, Fault::Server}));
+const Hostile kBadBytes[] = {
+    {{"cut json", {"bad_chunk:mode=cut"}}, Fault::Format},
+    {{"html event", {"bad_chunk:mode=html"}}, Fault::Format},
+    {{"nan", {"bad_chunk:mode=nan"}}, Fault::Format},
+    {{"bad utf-8", {"bad_chunk:mode=utf8"}}, Fault::Format},
+    {{"lone surrogate", {"bad_chunk:mode=surrogate"}}, Fault::Format},
+    {{"deep nesting", {"bad_chunk:mode=deep"}}, Fault::Format},
+    {{"deep body", {"bad_chunk:mode=deep"}, "off"}, Fault::Format},
+    {{"cut body", {"bad_chunk:mode=cut"}, "off"}, Fault::Format},
+    {{"half close", {"half_close"}}, Fault::Cut},
+    {{"refused", {"refuse"}}, Fault::Connect},
+    {{"reset", {"refuse:how=reset"}}, Fault::Connect},
+    {{"redirect loop", {"redirect:loop=1"}}, Fault::Client},
+    {{"no body", {"empty:mode=body"}, "off"}, Fault::Format},
+    {{"short body", {"short_body"}, "off"}, Fault::Cut},
+    {{"cut off", {"drop:after=100"}}, Fault::Cut},
+    {{"cut off by reset", {"drop:after=100:how=reset"}}, Fault::Cut},
+    {{"half of it", {"drop:after=100:how=half"}}, Fault::Cut},
+    {{"cut off, no length", {"drop:after=100", "close_delimited"}}, Fault::None},
+    {{"no end", {"sse_no_final"}}, Fault::NoEnd},
+    {{"html", {"status:code=502:body=html"}}, Fault::Server},
+    {{"200 with html", {"status:code=200:body=html"}}, Fault::Format},
+    {{"200 with an error", {"status:code=200"}}, Fault::Server}};
+
+const Hostile kHuge[] = {
+    {{"event", {"huge_line:bytes=300000000"}}, Fault::TooMuch},
+    {{"comment", {"huge_line:bytes=300000000:where=comment"}}, Fault::TooMuch},
+    {{"header", {"huge_line:bytes=100000000:where=header"}}, Fault::TooMuch},
+    {{"white space", {"huge_line:bytes=300000000"}, "off"}, Fault::TooMuch},
+    {{"bomb", {"huge_line:bytes=100000000", "gzip:always=1"}}, Fault::TooMuch},
+    {{"bomb, whole", {"huge_line:bytes=100000000", "gzip:always=1"}, "off"}, Fault::TooMuch},
+    {{"endless", {"endless:text=newline"}}, Fault::TooMuch},
+    {{"endless, whole", {"endless:text=newline"}, "off"}, Fault::TooMuch},
+    {{"pings as fast as they go", {"pings:for_ms=0:every_ms=0"}}, Fault::None, kShort}};
+
+const Hostile kSlow[] = {{{"pings for ever", {"pings:for_ms=0"}}, Fault::Deadline, kShort},
+                         {{"slow header", {"slow_header:ms=200"}}, Fault::FirstByte, kShort},
+                         {{"stall", {"stall:after=200"}}, Fault::Idle, kShort},
+                         {{"silence", {"latency:a=60000"}}, Fault::FirstByte, kShort}};
+
+TEST(HostileServer, BadBytesAreFaults) {
+  for (const Hostile& run : kBadBytes) {
+    expect_fault(run);
+  }
+}
+
+TEST(HostileServer, AnswersWithoutMeasureAreCutOffInBoundedMemory) {
+  for (const Hostile& run : kHuge) {
+    expect_fault(run);
+  }
+}
+
+TEST(HostileServer, EveryClockRunsOut) {
+  for (const Hostile& run : kSlow) {
+    expect_fault(run);
+  }
+}
 
 TEST(HostileServer, APortWhereNobodyListensIsNoConnection) {
   EndpointOptions options;
@@ -131,13 +147,12 @@ TEST(HostileServer, APortWhereNobodyListensIsNoConnection) {
   EXPECT_EQ(subject->discover().other.count("unreachable"), 1U);
 }
 
-class LawfulOddity : public testing::TestWithParam<Run> {};
-
-TEST_P(LawfulOddity, ChangesNothing) {
-  const MockServer server(options_of(GetParam()));
+void expect_answers(const Oddity& run) {
+  SCOPED_TRACE(run.name);
+  const MockServer server(options_of(run));
   EndpointOptions options;
   options.url = server.url();
-  options.stream = GetParam().stream;
+  options.stream = run.stream;
   const auto subject = open_endpoint(options);
   subject->discover();
   for (int i = 0; i < 3; ++i) {
@@ -149,29 +164,45 @@ TEST_P(LawfulOddity, ChangesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    C01, LawfulOddity,
-    testing::Values(
-        Run{"split", {"split:bytes=1"}}, Run{"split body", {"split:bytes=1"}, "off"},
-        Run{"gzip", {"gzip"}}, Run{"gzip body", {"gzip"}, "off"},
-        Run{"deflate", {"gzip:mode=deflate"}}, Run{"unasked", {"gzip:always=1"}},
-        Run{"split gzip", {"gzip", "split:bytes=3"}}, Run{"redirect", {"redirect"}},
-        Run{"redirect 301", {"redirect:code=301:hops=3"}}, Run{"interim", {"interim"}},
-        Run{"close delimited", {"close_delimited"}},
-        Run{"close delimited body", {"close_delimited"}, "off"},
-        Run{"silent close", {"silent_close"}}, Run{"end_turn", {"finish:word=end_turn"}},
-        Run{"nesting", {"nesting"}}, Run{"nesting body", {"nesting"}, "off"},
-        Run{"pings", {"pings:for_ms=200"}}, Run{"burst", {"burst"}},
-        Run{"no models", {"models:mode=missing"}}, Run{"models is html", {"models:mode=html"}},
-        Run{"crlf", {"sse_style:mode=crlf"}}, Run{"cr", {"sse_style:mode=cr"}},
-        Run{"no_space", {"sse_style:mode=no_space"}}, Run{"comments", {"sse_style:mode=comments"}},
-        Run{"event", {"sse_style:mode=event"}}, Run{"multiline", {"sse_style:mode=multiline"}},
-        Run{"bom", {"sse_style:mode=bom"}}, Run{"no_done", {"sse_style:mode=no_done"}},
-        Run{"usage_inline", {"sse_style:mode=usage_inline"}},
-        Run{"no_role", {"sse_style:mode=no_role"}},
-        Run{"plain_type", {"sse_style:mode=plain_type"}},
-        Run{"cr, split", {"sse_style:mode=cr", "split:bytes=1"}},
-        Run{"bom, split", {"sse_style:mode=bom", "split:bytes=1"}}));
+const Oddity kLawful[] = {Oddity{"split", {"split:bytes=1"}},
+                          Oddity{"split body", {"split:bytes=1"}, "off"},
+                          Oddity{"gzip", {"gzip"}},
+                          Oddity{"gzip body", {"gzip"}, "off"},
+                          Oddity{"deflate", {"gzip:mode=deflate"}},
+                          Oddity{"unasked", {"gzip:always=1"}},
+                          Oddity{"split gzip", {"gzip", "split:bytes=3"}},
+                          Oddity{"redirect", {"redirect"}},
+                          Oddity{"redirect 301", {"redirect:code=301:hops=3"}},
+                          Oddity{"interim", {"interim"}},
+                          Oddity{"close delimited", {"close_delimited"}},
+                          Oddity{"close delimited body", {"close_delimited"}, "off"},
+                          Oddity{"silent close", {"silent_close"}},
+                          Oddity{"end_turn", {"finish:word=end_turn"}},
+                          Oddity{"nesting", {"nesting"}},
+                          Oddity{"nesting body", {"nesting"}, "off"},
+                          Oddity{"pings", {"pings:for_ms=200"}},
+                          Oddity{"burst", {"burst"}},
+                          Oddity{"no models", {"models:mode=missing"}},
+                          Oddity{"models is html", {"models:mode=html"}},
+                          Oddity{"crlf", {"sse_style:mode=crlf"}},
+                          Oddity{"cr", {"sse_style:mode=cr"}},
+                          Oddity{"no_space", {"sse_style:mode=no_space"}},
+                          Oddity{"comments", {"sse_style:mode=comments"}},
+                          Oddity{"event", {"sse_style:mode=event"}},
+                          Oddity{"multiline", {"sse_style:mode=multiline"}},
+                          Oddity{"bom", {"sse_style:mode=bom"}},
+                          Oddity{"no_done", {"sse_style:mode=no_done"}},
+                          Oddity{"usage_inline", {"sse_style:mode=usage_inline"}},
+                          Oddity{"no_role", {"sse_style:mode=no_role"}},
+                          Oddity{"plain_type", {"sse_style:mode=plain_type"}},
+                          Oddity{"cr, split", {"sse_style:mode=cr", "split:bytes=1"}},
+                          Oddity{"bom, split", {"sse_style:mode=bom", "split:bytes=1"}}};
+
+TEST(LawfulOddities, ChangeNothing) {
+  for (const Oddity& run : kLawful) {
+    expect_answers(run);
+  }
+}
 
 }  // namespace
 }  // namespace gyre::accept
