@@ -11,7 +11,7 @@
 namespace gyre::accept {
 
 /// The item with this sid as this version of gyre makes it; none when the procedure does not come
-/// to it any more.
+/// to it any more, or hangs on a count of tokens by the server (copy probes).
 std::optional<Item> rebuild(const Record& record, const KnownFacts& known,
                             const AcceptOptions& options, const std::string& sid);
 

@@ -108,6 +108,10 @@ void write_findings(std::ostream& out, const Acceptance& a) {
 void write_levels(std::ostream& out, const Acceptance& a) {
   Table table({"level", "", "verdict", "effective tokens"});
   for (const LevelVerdict& level : a.levels) {
+    const std::vector<int64_t>& chosen = a.options.levels;
+    if (std::find(chosen.begin(), chosen.end(), level.level) == chosen.end()) {
+      continue;
+    }
     table.add({str(level.level), level_title(level.level), name_of(level.status),
                level.effective_length > 0 ? grouped(level.effective_length) : "none"},
               one_line(level.worst.empty() ? level.says : level.says + "; " + level.worst, 1000));
@@ -129,15 +133,16 @@ void write_level_one(std::ostream& out, const LevelOne& one) {
   }
   const Window& window = one.window;
   if (window.fits || window.fails) {
-    out << "  window: ";
-    out << (window.fits ? str("kept at ", grouped(*window.fits), " tokens") : "");
-    out << (window.fails
+    std::string text = "window: ";
+    text += window.fits ? str("kept at ", grouped(*window.fits), " tokens") : "";
+    text += window.fails
                 ? str(window.fits ? ", " : "", "not kept at ", grouped(*window.fails), " tokens")
-                : "");
-    out << (window.after_overflow
+                : "";
+    text += window.after_overflow
                 ? str(", ", grouped(*window.after_overflow), " tokens stay of a longer one")
-                : "");
-    out << (window.source.empty() ? "" : str(" (by ", window.source, ")")) << '\n';
+                : "";
+    text += window.source.empty() ? "" : str(" (by ", window.source, ")");
+    out << wrapped(text, "  ", kWidth);
   }
   for (const ConcurrencyRow& row : one.concurrency) {
     out << "  " << row.in_flight << " in flight: " << row.ok << " of " << row.asked << " ok, "

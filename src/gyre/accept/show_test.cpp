@@ -72,7 +72,7 @@ TEST(Show, RebuildsAPromptByteForByte) {
   const TempFolder temp;
   const Acceptance result = run(server, temp / "run");
   ASSERT_FALSE(result.failures.empty());
-  const std::string sid = result.failures.back().item.sid;
+  const std::string sid = result.failures.front().item.sid;
   const Shown shown = show(temp / "run", sid.substr(0, 12));
   EXPECT_TRUE(shown.rebuilt) << shown.origin;
   EXPECT_TRUE(shown.same) << shown.origin;
