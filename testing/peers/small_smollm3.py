@@ -4,7 +4,8 @@ llamacpp_parity.py: is the converter's order of q and k rows what loading expect
 
 usage: small_smollm3.py OUT --tokenizer FOLDER --converter .../convert_hf_to_gguf.py
 
-OUT/folder and OUT/smollm3.gguf; FOLDER: any with a tokenizer.json that the converter knows (SmolLM2's).
+OUT/folder and OUT/smollm3.gguf; FOLDER: any with a tokenizer.json that the converter knows (SmolLM2's own;
+one that transformers made of a GGUF lacks the pre-tokenizer, and then the `mixed` prompt differs).
 Weights are those of tiny_models.py, by formula. The transformers library does not read GGUF of this
 architecture, so that the file is compared with llama.cpp, and with gyre's own reading of the folder
 (--gyre PROGRAM), whose logits must be equal.

@@ -13,6 +13,8 @@ struct Bench {
   Session& session;
   const AcceptOptions& options;
   Acceptance& result;  // filled in order: facts, calibration, one, cells, ...
+  /// Sees each item of levels 2 and 3 before it is asked; for tests.
+  std::function<void(const Item&)> on_item = {};
 
   void find(std::string id, std::string says, std::vector<std::string> evidence,
             std::map<std::string, std::string> facts = {});

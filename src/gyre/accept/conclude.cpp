@@ -286,6 +286,13 @@ std::string line_of_limits(const Acceptance& result) {
 
 void conclude(Acceptance& result) {
   result.levels = {first_level(result), quality_level(result, 2), quality_level(result, 3)};
+  for (LevelVerdict& level : result.levels) {
+    if (!chosen(result.options, level.level)) {
+      level = {};
+      level.level = &level - result.levels.data() + 1;
+      level.says = "not asked for";
+    }
+  }
   result.effective_length = result.levels[0].effective_length;
   result.verdict = verdict_of(result);
   const AcceptOptions& options = result.options;

@@ -43,7 +43,8 @@ TEST(Conclude, AllPassedIsAPass) {
   EXPECT_EQ(out.verdict, Status::Pass);
   EXPECT_EQ(out.effective_length, 4096);
   ASSERT_EQ(out.levels.size(), 3U);
-  EXPECT_EQ(out.levels[2].status, Status::NotRun);  // not asked for
+  EXPECT_EQ(out.levels[2].status, Status::NotRun);
+  EXPECT_EQ(out.levels[2].says, "not asked for");
   ASSERT_EQ(out.says.size(), 3U);
   EXPECT_EQ(out.says[0], "PASS: demo");
   EXPECT_EQ(out.says[1], "keeps the text: up to 4096 tokens. retrieves: up to 4096 tokens");

@@ -1,4 +1,4 @@
-// A subject for tests of levels 2 and 3: it knows the items that a run will ask, looks each prompt
+// A subject for tests of levels 2 and 3: it is told each item before it is asked, looks its prompt
 // up, and answers it from the gold with the chances that a test gives.
 #pragma once
 
@@ -108,25 +108,11 @@ struct FakeRun {
       : options(std::move(chosen)),
         subject(std::move(manners)),
         session(subject, record, {}),
-        bench{session, options, result} {
+        bench{session, options, result, {}} {
     result.options = options;
     result.calibration.source = "usage";
     result.calibration.overhead = 10;
-  }
-
-  /// Everything that the specs may ask, for each budget of answers up to the first `budgets`.
-  void learn(const std::vector<Spec>& specs, int64_t budgets = 1) {
-    Examiner examiner(bench);
-    for (int64_t i = 0; i < budgets; ++i) {
-      for (const Spec& spec : specs) {
-        learn(examiner, spec, options.original_length);
-        for (const int64_t length : options.lengths) {
-          learn(examiner, spec, length);
-        }
-      }
-      examiner.raise_budget();
-    }
-    result.answer_tokens = 0;
+    bench.on_item = [this](const Item& item) { subject.learn(item); };
   }
 
   const Cell& cell(const std::string& task, const std::string& arm, int64_t length,
@@ -147,28 +133,6 @@ struct FakeRun {
       }
     }
     throw Error(Code::Internal, "no measure ", id, " at ", length);
-  }
-
- private:
-  void learn(Examiner& examiner, const Spec& spec, int64_t length) {
-    for (const Slot& slot : slots(0, options.looks.back())) {
-      for (const Arm arm :
-           {Arm::Main, Arm::NoEvidence, Arm::Swap, Arm::Short, Arm::Alone, Arm::Reseed}) {
-        try {
-          subject.learn(examiner.item(spec, slot, arm, length));
-        } catch (const Error&) {
-          continue;  // no room
-        }
-      }
-      for (int64_t step = 1; spec.steps && step <= spec.steps(slot.index); ++step) {
-        try {
-          subject.learn(examiner.labelled(spec, slot, length,
-                                          spec.make_step(slot, step, examiner.frame(length))));
-        } catch (const Error&) {
-          continue;
-        }
-      }
-    }
   }
 };
 

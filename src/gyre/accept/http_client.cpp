@@ -252,7 +252,7 @@ std::string certificates(const std::string& ca_file) {
   }
   const std::string own = read_file(ca_file);
   if (own.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
-    throw Error(Code::Usage, "--ca-file ", ca_file, " holds no certificate in PEM form");
+    throw Error(Code::Usage, "--ca ", ca_file, " holds no certificate in PEM form");
   }
   const curl_version_info_data* about = curl_version_info(CURLVERSION_NOW);
   if (about->age < CURLVERSION_SEVENTH || about->cainfo == nullptr) {

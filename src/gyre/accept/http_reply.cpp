@@ -6,6 +6,7 @@
 #include "gyre/accept/http_error.h"
 #include "gyre/accept/http_sse.h"
 #include "gyre/accept/json_reply.h"
+#include "gyre/accept/json_value.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -230,6 +231,9 @@ Take ReplyReader::feed(std::string_view bytes, int status, double at_ms) {
   State& state = *state_;
   if (state.shape == Shape::Stream) {
     return state.stream(bytes, at_ms);
+  }
+  if (state.body.empty()) {  // white space before an answer has no end of its own
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
   }
   if (static_cast<int64_t>(state.body.size() + bytes.size()) > state.most_bytes) {
     return Take::TooMuch;

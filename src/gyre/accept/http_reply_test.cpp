@@ -77,6 +77,17 @@ TEST(Body, WithoutTextItIsStillAnAnswer) {
   }
 }
 
+TEST(Body, WhiteSpaceBeforeItCostsNothing) {
+  ReplyReader reader(ask_of(), 1000);
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(reader.feed(std::string(1000, '\n'), 200, 0), Take::More);
+  }
+  reader.feed(R"({"choices":[{"text":"a"}]})", 200, 0);
+  Transfer transfer;
+  transfer.status = 200;
+  EXPECT_EQ(reader.finish(transfer).text, "a");
+}
+
 TEST(Body, ReasoningStandsApart) {
   for (const char* field : {"reasoning_content", "reasoning", "thinking"}) {
     const Reply reply = read(std::string(R"({"choices":[{"message":{"content":"a",")") + field +

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "gyre/accept/mock_testing.h"
 #include "gyre/base/error.h"
+#include "gyre/base/progress.h"
 
 namespace gyre::accept {
 namespace {
@@ -148,11 +151,26 @@ TEST(Endpoint, TheKeyDoesNotFollowARedirect) {
   options.key = "sk-Secret-1234567";
   EXPECT_EQ(open_endpoint(options)->ask(chat()).text, "KX7-3QD");
   int64_t away = 0;
-  for (const auto& entry : server.log()["log"]) {
+  const nlohmann::json log = server.log();
+  for (const auto& entry : log["log"]) {
     EXPECT_EQ(entry["authorization"], !entry["away"].get<bool>()) << entry.dump();
     away += entry["away"].get<bool>() ? 1 : 0;
   }
-  EXPECT_EQ(away, 1);
+  EXPECT_EQ(away, 1) << log.dump();
+}
+
+TEST(Endpoint, CtrlCEndsATransferAtOnce) {
+  const MockServer server({"--dialect", "openai", "--fault", "latency:a=30000"});
+  const auto subject = open_endpoint(at(server));
+  std::thread user([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    set_interrupted(true);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(subject->ask(chat()), Interrupted);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  user.join();
+  set_interrupted(false);
 }
 
 using Change = std::function<void(EndpointOptions&)>;

@@ -52,7 +52,7 @@ TEST(Tls, OnlyKnownCertificatesAreTaken) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
-              "--ca-file " + options.ca_file + " holds no certificate in PEM form");
+              "--ca " + options.ca_file + " holds no certificate in PEM form");
   }
 }
 

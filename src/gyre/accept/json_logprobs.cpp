@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gyre/accept/json_reply.h"
+#include "gyre/accept/json_value.h"
 
 namespace gyre::accept {
 

@@ -1,5 +1,7 @@
 #include "gyre/accept/json_reply.h"
 
+#include "gyre/accept/json_value.h"
+
 namespace gyre::accept {
 
 namespace {

@@ -1,14 +1,16 @@
 // For .cpp files: what single JSON objects of an answer say, a whole body or one chunk of a stream.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gyre/accept/json_value.h"
 #include "gyre/accept/subject.h"
 
 namespace gyre::accept {
+
+using Json = nlohmann::json;
 
 /// One token with its log-probability, of the prompt or of the answer.
 struct TokenEntry {

@@ -43,7 +43,7 @@ struct Analysis {
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   std::vector<std::vector<std::string>> row_tokens;  // first of text, repeat, alphabet: as text
-  std::map<std::string, double> seconds;             // per part, of this run
+  std::map<std::string, double> seconds;             // per part, of all runs
 };
 
 struct AnalyzeSetup {

@@ -173,7 +173,7 @@ Baseline run_baseline(Examiner& examiner, const Spec& spec) {
     out.threshold = options.threshold * out.lower;
     if (out.n == 0) {
       out.why_not = str("no baseline: ", outcomes[0].fault);
-    } else if (out.upper < kAble) {
+    } else if (static_cast<double>(out.correct) < kAble * static_cast<double>(out.n)) {
       out.why_not = str("not able at the original length: ", out.correct, " of ", out.n, " right");
     }
   }

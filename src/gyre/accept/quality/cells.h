@@ -12,8 +12,8 @@ namespace gyre::accept {
 
 /// Above this share of failed requests no cell passes, whatever the others say.
 inline constexpr double kMostErrors = 0.02;
-/// A model is able to do a task when its accuracy at the original length may be this or more;
-/// below, a threshold relative to it would pass anything.
+/// A model is able to do a task when its accuracy at the original length is this or more; below, a
+/// threshold relative to it would pass anything.
 inline constexpr double kAble = 0.5;
 /// How a cell that a length has no room for is marked; it counts neither for nor against.
 inline constexpr const char* kNoRoom = "no room: ";

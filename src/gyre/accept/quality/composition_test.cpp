@@ -19,7 +19,6 @@ AcceptOptions small() {
 }
 
 void run(FakeRun& fake) {
-  fake.learn(composition_specs(fake.options));
   run_composition(fake.bench);
   EXPECT_EQ(fake.subject.unknown, 0);
   conclude(fake.result);

@@ -18,6 +18,19 @@ Api api_of(const AcceptOptions& options, const Subject& subject) {
   return chat ? Api::Chat : Api::Completions;
 }
 
+/// The least window that was measured or that somebody told; 0 = none.
+int64_t known_window(const Acceptance& result) {
+  int64_t least = std::max<int64_t>(0, result.options.context);
+  const auto take = [&](int64_t tokens) {
+    least = tokens > 0 && (least == 0 || tokens < least) ? tokens : least;
+  };
+  take(result.one.window.fails.value_or(0));
+  for (const Claim& claim : result.facts.claims) {
+    take(claim.tokens);
+  }
+  return least;
+}
+
 bool is_cut(const Sample& sample) {
   return sample.verdict == Verdict::Cut ||
          (sample.verdict == Verdict::Empty &&
@@ -60,6 +73,17 @@ Examiner::Examiner(Bench& bench)
   }
 }
 
+Sample Examiner::ask_one(Item item) {
+  return std::move(ask_all({std::move(item)}).front());
+}
+
+std::vector<Sample> Examiner::ask_all(std::vector<Item> items) {
+  for (size_t i = 0; bench_.on_item && i < items.size(); ++i) {
+    bench_.on_item(items[i]);
+  }
+  return bench_.session.ask_all(std::move(items));
+}
+
 /// Without level 1: two plain needles, one three times as long as the other.
 void Examiner::calibrate() {
   std::vector<Item> items;
@@ -73,7 +97,7 @@ void Examiner::calibrate() {
     items.back().level = 1;
     bytes.push_back(prompt_bytes(items.back().ask));
   }
-  const auto samples = bench_.session.ask_all(std::move(items));
+  const auto samples = ask_all(std::move(items));
   const auto& a = samples[0];
   const auto& b = samples[1];
   if (a.reply.prompt_tokens && b.reply.prompt_tokens) {
@@ -87,8 +111,13 @@ Frame Examiner::frame(int64_t length) const {
   Frame out;
   out.api = api_;
   out.max_tokens = budget_;
-  // Prompt and answer together; a budget that takes more than half of it stands beside it.
-  out.length = std::max(length, length / 2 + budget_);
+  out.length = length;
+  if (4 * budget_ > length) {
+    // Thoughts would leave too little of a short length for its prompt: they stand beside it where
+    // the window is not known to be too small, else the prompt keeps at least half.
+    const int64_t beside = length - kBudgets[0] + budget_, window = known_window(bench_.result);
+    out.length = window == 0 || beside <= window ? beside : std::max(length, length / 2 + budget_);
+  }
   out.calibration = bench_.result.calibration;
   out.seed = static_cast<uint64_t>(bench_.options.seed);
   return out;
@@ -146,14 +175,14 @@ bool Examiner::raise_budget() {
 
 std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
   const int64_t before = budget_, noted = bench_.result.answer_tokens;
-  Sample sample = bench_.session.ask(item(spec, {}, arm, length));
+  Sample sample = ask_one(item(spec, {}, arm, length));
   while (is_cut(sample)) {
     if (!raise_budget()) {
       budget_ = before;  // no budget helps: the small one costs least
       bench_.result.answer_tokens = noted;
       break;
     }
-    sample = bench_.session.ask(item(spec, {}, arm, length));
+    sample = ask_one(item(spec, {}, arm, length));
   }
   if (sample.reply.answered()) {
     return "";
@@ -169,7 +198,7 @@ std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
 }
 
 std::vector<Outcome> Examiner::ask(std::vector<Item> items, const std::vector<Slot>& slots) {
-  const auto samples = bench_.session.ask_all(std::move(items));
+  const auto samples = ask_all(std::move(items));
   std::vector<Outcome> out;
   int64_t lost = 0;
   for (size_t i = 0; i < samples.size(); ++i) {

@@ -35,7 +35,8 @@ class Examiner {
   explicit Examiner(Bench& bench);
 
   Bench& bench() { return bench_; }
-  /// Prompts of `length` tokens with room for the answer, which never takes more than half of them.
+  /// Prompts of `length` tokens with room for the answer; a budget above a quarter of them stands
+  /// beside them where the window has room for both.
   Frame frame(int64_t length) const;
   /// Why level 1 forbids this length; "" = it does not.
   std::string forbidden(int64_t length) const;
@@ -63,6 +64,8 @@ class Examiner {
   std::string gone_;
 
   void calibrate();
+  Sample ask_one(Item item);
+  std::vector<Sample> ask_all(std::vector<Item> items);
 };
 
 /// Every bucket, indices first ... last - 1.

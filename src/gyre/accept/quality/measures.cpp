@@ -164,6 +164,9 @@ std::vector<Measure> verdict_shares(const std::vector<CellRun>& runs, int64_t le
     form += verdicts(run, {Verdict::Format, Verdict::Dump, Verdict::Empty});
     failed += verdicts(run, {Verdict::Error});
   }
+  if (n == 0) {
+    return {};
+  }
   CellRun all;
   all.cell.level = level;
   all.cell.length = length;
@@ -245,6 +248,12 @@ Measure composition_gap(const std::vector<Composed>& items, const CellRun& run,
   const auto interval = study::bootstrap(out.n, gap, kRepeats, 1);
   out.lo = interval.lo;
   out.hi = interval.hi;
+  if (!(interval.hi > interval.lo)) {
+    // Items that are all alike tell no spread; what as many right answers leave open does.
+    const double open = 1.0 - wilson_lower(out.n, out.n, kTail);
+    out.lo = std::max(-1.0, out.value - open);
+    out.hi = std::min(1.0, out.value + open);
+  }
   const auto right =
       std::count_if(items.begin(), items.end(), [](const Composed& item) { return item.whole; });
   out.says = str(right, " of ", out.n, " wholes right; a gap below 0 is lost in composing");

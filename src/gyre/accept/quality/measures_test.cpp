@@ -102,6 +102,14 @@ TEST(Gap, IsTheWholeLessTheProductOfItsSteps) {
   EXPECT_EQ(out.says, "1 of 4 wholes right; a gap below 0 is lost in composing");
 }
 
+TEST(Gap, HasAWidthWhenAllItemsAreAlike) {
+  const Measure out = composition_gap({{true, {true}}, {true, {true}}}, run_of({}, {}), "1 step");
+  EXPECT_EQ(out.value, 0.0);
+  // 1 - n / (n + z^2) with n = 2, z = 1.959964.
+  EXPECT_NEAR(out.lo, -3.841459 / 5.841459, 1e-6);
+  EXPECT_NEAR(out.hi, 3.841459 / 5.841459, 1e-6);
+}
+
 TEST(Agreement, IsZeroForOneAnswerToAll) {
   CellRun run;
   for (int64_t i = 0; i < 20; ++i) {

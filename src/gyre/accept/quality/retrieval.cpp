@@ -41,8 +41,8 @@ Spec needle_spec(const std::string& family, int64_t k, int64_t s, const Manner& 
     dials.near_value = manner.near_value;
     dials.arm = arm;
     if (arm != Arm::Short && arm != Arm::Alone && k > most_distractors(frame)) {
-      throw Error(Code::Usage, k, " distractors, but ", most_distractors(frame), " fit in ",
-                  frame.length, " tokens");
+      throw Error(Code::Usage, k, " distractors, but ", most_distractors(frame),
+                  " fit in a prompt of ", frame.length - frame.max_tokens, " tokens");
     }
     return make_needle(dials, frame);
   };

@@ -22,8 +22,7 @@ AcceptOptions small(std::vector<int64_t> lengths = {2048, 4096}) {
   return options;
 }
 
-FakeRun& run(FakeRun& fake, int64_t budgets = 1) {
-  fake.learn(retrieval_specs(fake.options), budgets);
+FakeRun& run(FakeRun& fake) {
   run_retrieval(fake.bench);
   EXPECT_EQ(fake.subject.unknown, 0);
   conclude(fake.result);
@@ -192,7 +191,7 @@ TEST(Retrieval, ABudgetThatCutsAnswersIsRaised) {
   Manners manners;
   manners.needs_tokens = 4000;
   FakeRun fake(small({2048}), manners);
-  run(fake, 3);
+  run(fake);
   EXPECT_EQ(fake.result.answer_tokens, 4096);
   EXPECT_EQ(fake.cell("needle", "main", 2048, kBase).status, Status::Pass);
   EXPECT_EQ(fake.measure("cut_share", 2048).value, 0.0);
@@ -216,15 +215,13 @@ TEST(Retrieval, ADeadServerIsNotAskedCellByCell) {
   SessionOptions once;
   once.attempts = 1;
   Session session(fake.subject, fake.record, once);
-  Bench bench{session, fake.options, fake.result};
-  fake.learn(retrieval_specs(fake.options));
-  const int64_t before = fake.subject.asked;
+  Bench bench{session, fake.options, fake.result, fake.bench.on_item};
   run_retrieval(bench);
   const auto& reason = fake.cell("needle", "main", 4096, kBase).why_not_run;
   EXPECT_EQ(reason, "all of 5 requests failed: connect: by the test");
   EXPECT_EQ(fake.cell("plain", "main", 8192, {{"k", "7"}, {"s", "0"}}).why_not_run,
             "the server does not answer any more: connect: by the test");
-  EXPECT_LT(fake.subject.asked - before, 1200);
+  EXPECT_LT(fake.subject.asked, 1200);
 }
 
 TEST(Retrieval, ARecordedRunComesOutTheSameWithoutAsking) {
@@ -234,7 +231,7 @@ TEST(Retrieval, ARecordedRunComesOutTheSameWithoutAsking) {
   Acceptance again;
   again.options = fake.options;
   again.calibration = fake.result.calibration;
-  Bench bench{fake.session, fake.options, again};
+  Bench bench{fake.session, fake.options, again, fake.bench.on_item};
   run_retrieval(bench);
   EXPECT_EQ(fake.subject.asked, asked);
   ASSERT_EQ(again.cells.size(), fake.result.cells.size());
@@ -244,7 +241,10 @@ TEST(Retrieval, ARecordedRunComesOutTheSameWithoutAsking) {
 }
 
 TEST(Retrieval, AFifthOfTheBudgetGoesToControls) {
-  FakeRun fake({.lengths = {2048, 4096}, .levels = {2}}, {});
+  AcceptOptions options;
+  options.lengths = {2048};
+  options.levels = {2};
+  FakeRun fake(options, {});
   run(fake);
   int64_t main = 0, control = 0;
   for (const Cell& cell : fake.result.cells) {

@@ -79,7 +79,8 @@ TEST_F(StatedInGguf, RotatedChannelsMustFitTheHead) {
 
 TEST_F(StatedInGguf, HeadsThatDoNotFitAreToldInTheFilesKeys) {
   EXPECT_EQ(fault("head_dim", 15),
-            "DIR/m.gguf: llama.attention.key_length is 15, expected an even number");
+            "DIR/m.gguf: llama.rope.dimension_count is 15, expected an even number of at most the "
+            "head dim 15");
 }
 
 TEST_F(StatedInGguf, AMissingHalfOfTheMlpIsNamedOnce) {

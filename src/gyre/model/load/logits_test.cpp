@@ -41,8 +41,9 @@ TEST_F(LoadLogits, EqualTransformersForEveryFamily) {
 }
 
 TEST_F(LoadLogits, EqualTransformersFromGguf) {
-  for (const char* name : {"llama", "llama_biases", "llama_attention_biases", "llama_bands",
-                           "qwen2", "qwen3", "gemma", "gemma2", "gemma3", "phi3_by_length", "smollm3_by_rule"}) {
+  for (const char* name :
+       {"llama", "llama_biases", "llama_attention_biases", "llama_bands", "qwen2", "qwen3", "gemma",
+        "gemma2", "gemma3", "phi3_by_length", "smollm3_by_rule"}) {
     SCOPED_TRACE(name);
     write_file_atomic(folder_ / "m.gguf", tiny_gguf(name).bytes());
     const double worst = difference(tiny_case(name), load_model(folder_ / "m.gguf"));
