@@ -107,12 +107,22 @@ def command(case: dict, run: dict, port: int, out: pathlib.Path) -> list:
     return args + (IMPATIENT if case["case"] in HOSTILE or hangs else PATIENT)
 
 
-def accept(mock: Mock, case: dict, run: dict) -> Outcome:
+def killed(args: list, seconds: float) -> None:
+    process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+
+
+def accept(mock: Mock, case: dict, run: dict, kill_after: float = 0.0) -> Outcome:
+    """kill_after: the program is killed after that many seconds, then run again."""
     outcome = Outcome(case, run)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gyre-cases-"))
     port = mock.start(run["server"])
     before = time.monotonic()
     try:
+        if kill_after:
+            killed(command(case, run, port, folder / "run"), kill_after)
         done = subprocess.run(command(case, run, port, folder / "run"), capture_output=True,
                               timeout=LIMIT_S, env={**os.environ, "GYRE_CASES_KEY": KEY})
         outcome.status, outcome.words = done.returncode, done.stderr.decode(errors="replace")
