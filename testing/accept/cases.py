@@ -26,6 +26,7 @@ IMPATIENT = ["--first-byte-s", "3", "--idle-s", "2", "--total-s", "4"]
 PATIENT = ["--first-byte-s", "60", "--idle-s", "30", "--total-s", "120"]
 HOSTILE = {"F01", "S24", "X05", "S34"}
 LIMIT_S = 300  # of one run
+NO_CONNECTION, NEVER_ANSWERS = 4, ("refused", "reset")  # no report: there is no service
 
 
 @dataclass
@@ -89,7 +90,7 @@ def log_of(port: int) -> list:
 def command(case: dict, run: dict, port: int, out: pathlib.Path) -> list:
     """Level 1 of a run; what other levels find has its own tests."""
     args = [os.environ["GYRE_PROGRAM"], "accept", "--endpoint", f"http://127.0.0.1:{port}/v1",
-            "--lengths", ",".join(map(str, run["lengths"])), "--levels", "1",
+            "--lengths", ",".join(map(str, run["lengths"])), "--levels", "1", "--no-curves",
             "--seed", os.environ.get("GYRE_CASES_SEED", "1"), "--json", "-", "--out", str(out),
             "--key-env", "GYRE_CASES_KEY"]
     if run.get("endpoint", "auto") != "auto":
@@ -106,12 +107,22 @@ def command(case: dict, run: dict, port: int, out: pathlib.Path) -> list:
     return args + (IMPATIENT if case["case"] in HOSTILE or hangs else PATIENT)
 
 
-def accept(mock: Mock, case: dict, run: dict) -> Outcome:
+def killed(args: list, seconds: float) -> None:
+    process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+
+
+def accept(mock: Mock, case: dict, run: dict, kill_after: float = 0.0) -> Outcome:
+    """kill_after: the program is killed after that many seconds, then run again."""
     outcome = Outcome(case, run)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gyre-cases-"))
     port = mock.start(run["server"])
     before = time.monotonic()
     try:
+        if kill_after:
+            killed(command(case, run, port, folder / "run"), kill_after)
         done = subprocess.run(command(case, run, port, folder / "run"), capture_output=True,
                               timeout=LIMIT_S, env={**os.environ, "GYRE_CASES_KEY": KEY})
         outcome.status, outcome.words = done.returncode, done.stderr.decode(errors="replace")
@@ -134,6 +145,8 @@ def accept(mock: Mock, case: dict, run: dict) -> Outcome:
 def complaints(outcome: Outcome) -> list:
     """What does not hold of a run; empty when all does."""
     case, run = outcome.case, outcome.run
+    if outcome.status == NO_CONNECTION and run["name"] in NEVER_ANSWERS:
+        return [] if "found no connection" in outcome.words else ["it is not said why"]
     if outcome.status not in (0, 1):
         last = outcome.words.strip().splitlines()[-1:] or ["no words"]
         return [f"exit status {outcome.status}: {last[0]}"]

@@ -58,6 +58,18 @@ class Cases(unittest.TestCase):
                 self.assertEqual(outcome.found, set())
                 self.assertLessEqual(len(outcome.log), MOST_POSTS)
 
+    def test_a_killed_run_goes_on_where_it_stopped(self):
+        """The same findings, and no request twice but the one that was under way."""
+        case, run = cases.runs("S01/ollama")[0]
+        slow = {**run, "server": run["server"] + ["--fault", "latency:a=40"]}
+        whole = cases.accept(self.mocks[0], case, slow)
+        broken = cases.accept(self.mocks[0], case, slow, kill_after=1.0)
+        self.assertEqual(cases.complaints(broken), [])
+        said = [[(finding["id"], finding["says"]) for finding in outcome.report["findings"]]
+                for outcome in (broken, whole)]
+        self.assertEqual(said[0], said[1])
+        self.assertLessEqual(len(broken.log), len(whole.log) + 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -26,6 +26,9 @@ class Guard final : public Subject {
   std::optional<int64_t> count_tokens(const std::string& text) override {
     return subject_->count_tokens(text);
   }
+  std::optional<std::string> render(const std::vector<Message>& messages) override {
+    return subject_->render(messages);
+  }
 
  private:
   std::string hidden(std::string text) const;

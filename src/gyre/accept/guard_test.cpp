@@ -39,6 +39,9 @@ class Echo final : public Subject {
   std::optional<int64_t> count_tokens(const std::string& text) override {
     return static_cast<int64_t>(text.size());
   }
+  std::optional<std::string> render(const std::vector<Message>& messages) override {
+    return messages.front().content;
+  }
 };
 
 TEST(Guard, HidesTheKeyInEveryText) {
@@ -58,6 +61,7 @@ TEST(Guard, WithoutAKeyChangesNothing) {
   EXPECT_TRUE(guard.can(Api::Chat));
   EXPECT_FALSE(guard.can(Api::Completions));
   EXPECT_EQ(guard.count_tokens("abc"), 3);
+  EXPECT_EQ(guard.render({{"user", "abc"}}), "abc");
   EXPECT_EQ(guard.name(), "echo");
 }
 

@@ -80,6 +80,16 @@ std::vector<Item> fresh_items(Prober& prober, int64_t n, int64_t length) {
   return items;
 }
 
+/// A prompt that fails alone, too: an error of its length, and none of the company.
+void add_error(Ladder& ladder, const Seen& seen) {
+  for (Probe& probe : ladder.probes) {
+    if (probe.planned && probe.length == seen.sample.item.length) {
+      ++probe.errors;
+      probe.evidence.push_back(seen.sid());
+    }
+  }
+}
+
 /// What of a group fails only in company.
 Count count_group(Prober& prober, Ladder& ladder, const std::vector<Seen>& group) {
   Count count;
@@ -92,13 +102,14 @@ Count count_group(Prober& prober, Ladder& ladder, const std::vector<Seen>& group
       continue;
     }
     const Seen alone = prober.again(seen);
+    if (!alone.reply().answered()) {
+      add_error(ladder, alone);
+      continue;
+    }
     if (alone.outcome != Outcome::Kept && prober.able) {
       if (seen.near_miss && alone.stripes != seen.stripes) {
         ++count.flips;
       }
-      continue;
-    }
-    if (!alone.reply().answered()) {
       continue;
     }
     if (is_flip(prober, seen)) {
