@@ -61,6 +61,9 @@ Judgement judge(const Item& item, const Reply& reply) {
   if (item.form == AnswerForm::Ranking) {
     return judge_ranking(item, reply);
   }
+  if (item.form == AnswerForm::Free) {  // a probe: its numbers count, not its words
+    return {Verdict::Ok, ""};
+  }
   const Spoken spoken = without_thinking(reply.text);
   if (spoken.text.empty() || spoken.unfinished) {
     return judge_nothing(item, reply, spoken.unfinished);

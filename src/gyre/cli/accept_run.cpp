@@ -16,6 +16,8 @@
 #include "gyre/base/progress.h"
 #include "gyre/cli/accept_verb.h"
 #include "gyre/cli/local_subject.h"
+#include "gyre/report/accept_page.h"
+#include "gyre/report/report.h"
 #include "gyre/train/revision.h"
 
 namespace gyre::cli {
@@ -171,6 +173,7 @@ const OpenLocal& local_subject() {
 }
 
 int run_accept(AcceptVerb& verb) {
+  (void)report::find_plotly();  // before anything is sent
   const Plan planned = accept::plan(verb.accept);
   ask_first(verb, planned);
   Acceptance result;
@@ -183,12 +186,14 @@ int run_accept(AcceptVerb& verb) {
   }
   const fs::path file = fs::path(verb.out) / "accept.json";
   write_file_atomic(file, accept::to_json(result) + "\n");
+  report::write_accept_report(result, verb.out);
   if (!verb.junit.empty()) {
     write_file_atomic(verb.junit, accept::to_junit(result));
   }
   write_json(verb.common, accept::to_json(result));
   if (verb.common.json != "-") {
-    std::cout << accept::to_text(result) << "all numbers: " << file.string() << '\n';
+    std::cout << accept::to_text(result) << "all numbers: " << file.string() << '\n'
+              << "page: " << (fs::path(verb.out) / "report.html").string() << '\n';
   }
   return accept::exit_status(result);
 }

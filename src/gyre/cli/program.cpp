@@ -48,6 +48,9 @@ int written(int code) {
   if (done || code > exit_code(Code::CheckFailed)) {
     return code;
   }
+  if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) == 1) {  // an earlier write failed: ask why
+    errno = 0;
+  }
   return fault(Code::File, str("cannot write the result to standard output",
                                errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
 }

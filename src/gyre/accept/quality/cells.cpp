@@ -28,9 +28,9 @@ Cell cell_of(const Spec& spec, Arm arm, int64_t length) {
   return cell;
 }
 
-std::vector<BucketCount> by_bucket(const std::vector<Outcome>& outcomes) {
+std::vector<BucketCount> by_bucket(const std::vector<Judged>& outcomes) {
   std::vector<BucketCount> out(kBuckets);
-  for (const Outcome& outcome : outcomes) {
+  for (const Judged& outcome : outcomes) {
     BucketCount& bucket = out[static_cast<size_t>(outcome.slot.bucket)];
     ++bucket.n;
     bucket.correct += outcome.ok();
@@ -38,9 +38,9 @@ std::vector<BucketCount> by_bucket(const std::vector<Outcome>& outcomes) {
   return out;
 }
 
-double spread_by_index(const std::vector<Outcome>& outcomes) {
+double spread_by_index(const std::vector<Judged>& outcomes) {
   std::map<int64_t, BucketCount> clusters;
-  for (const Outcome& outcome : outcomes) {
+  for (const Judged& outcome : outcomes) {
     BucketCount& cluster = clusters[outcome.slot.index];
     ++cluster.n;
     cluster.correct += outcome.ok();
@@ -109,13 +109,13 @@ Measure baseline_measure(const Spec& spec, const Baseline& baseline, const Accep
   return out;
 }
 
-std::vector<Outcome> ask_baseline(Examiner& examiner, const Spec& spec) {
+std::vector<Judged> ask_baseline(Examiner& examiner, const Spec& spec) {
   const AcceptOptions& options = examiner.bench().options;
   const int64_t length = options.original_length;
   const int64_t items = std::min(kBaselineItems, options.looks.front());
   while (true) {
     auto outcomes = examiner.ask(spec, length, Arm::Short, slots(0, items));
-    const auto cut = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+    const auto cut = std::count_if(outcomes.begin(), outcomes.end(), [](const Judged& outcome) {
       return outcome.verdict == Verdict::Cut;
     });
     const bool many = static_cast<double>(cut) > kCutShare * static_cast<double>(outcomes.size());
@@ -127,15 +127,15 @@ std::vector<Outcome> ask_baseline(Examiner& examiner, const Spec& spec) {
 
 }  // namespace
 
-const Outcome* CellRun::find(const Slot& slot) const {
-  const auto at = std::find_if(outcomes.begin(), outcomes.end(), [&](const Outcome& outcome) {
+const Judged* CellRun::find(const Slot& slot) const {
+  const auto at = std::find_if(outcomes.begin(), outcomes.end(), [&](const Judged& outcome) {
     return outcome.slot.bucket == slot.bucket && outcome.slot.index == slot.index;
   });
   return at == outcomes.end() ? nullptr : &*at;
 }
 
-void count(Cell& cell, const std::vector<Outcome>& outcomes) {
-  for (const Outcome& outcome : outcomes) {
+void count(Cell& cell, const std::vector<Judged>& outcomes) {
+  for (const Judged& outcome : outcomes) {
     const bool failed = outcome.verdict == Verdict::Error;
     ++cell.verdicts[name_of(outcome.verdict)];
     ++cell.asked;
@@ -209,7 +209,7 @@ CellRun run_cell(Examiner& examiner, const Spec& spec, int64_t length, const Bas
   int64_t asked = 0;
   for (const int64_t look : plan.looks) {
     const auto wanted = next_slots(decision, baseline.threshold, asked, look);
-    std::vector<Outcome> more;
+    std::vector<Judged> more;
     try {
       more = examiner.ask(spec, length, Arm::Main, wanted);
     } catch (const Error& error) {

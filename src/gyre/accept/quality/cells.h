@@ -30,10 +30,10 @@ struct Baseline {
 struct CellRun {
   Cell cell;
   Spec spec;
-  std::vector<Outcome> outcomes;
+  std::vector<Judged> outcomes;
 
   /// The outcome of a slot; null when it was not asked.
-  const Outcome* find(const Slot& slot) const;
+  const Judged* find(const Slot& slot) const;
 };
 
 /// Asks the short arm; its cell and its measure go to the result, so that the threshold stands in
@@ -50,6 +50,6 @@ CellRun run_control(Examiner& examiner, const Spec& spec, int64_t length, Arm ar
                     const std::vector<Slot>& slots);
 
 /// Verdicts, counts and failures of a cell, from its outcomes.
-void count(Cell& cell, const std::vector<Outcome>& outcomes);
+void count(Cell& cell, const std::vector<Judged>& outcomes);
 
 }  // namespace gyre::accept

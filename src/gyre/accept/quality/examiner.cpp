@@ -41,8 +41,8 @@ std::string fault_words(const Reply& reply) {
   return str(name_of(reply.fault), reply.fault_text.empty() ? "" : ": ", reply.fault_text);
 }
 
-Outcome outcome_of(const Sample& sample, const Slot& slot) {
-  Outcome out{slot, sample.item.sid, sample.verdict, sample.found, {}, {}, {}, {}};
+Judged outcome_of(const Sample& sample, const Slot& slot) {
+  Judged out{slot, sample.item.sid, sample.verdict, sample.found, {}, {}, {}, {}};
   out.codes = codes_in(sample.found);
   out.dials = sample.item.dials;
   out.gold = sample.item.gold;
@@ -188,7 +188,7 @@ std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
     return "";
   }
   const auto outcomes = ask(spec, length, arm, slots(0, 1));
-  const auto failed = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+  const auto failed = std::count_if(outcomes.begin(), outcomes.end(), [](const Judged& outcome) {
     return outcome.verdict == Verdict::Error;
   });
   if (failed < kBuckets) {
@@ -197,9 +197,9 @@ std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
   return str("all of ", kBuckets, " requests failed: ", outcomes[0].fault);
 }
 
-std::vector<Outcome> Examiner::ask(std::vector<Item> items, const std::vector<Slot>& slots) {
+std::vector<Judged> Examiner::ask(std::vector<Item> items, const std::vector<Slot>& slots) {
   const auto samples = ask_all(std::move(items));
-  std::vector<Outcome> out;
+  std::vector<Judged> out;
   int64_t lost = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
     out.push_back(outcome_of(samples[i], slots[i]));
@@ -211,7 +211,7 @@ std::vector<Outcome> Examiner::ask(std::vector<Item> items, const std::vector<Sl
   return out;
 }
 
-std::vector<Outcome> Examiner::ask(const Spec& spec, int64_t length, Arm arm,
+std::vector<Judged> Examiner::ask(const Spec& spec, int64_t length, Arm arm,
                                    const std::vector<Slot>& wanted) {
   std::vector<Item> items;
   for (const Slot& slot : wanted) {

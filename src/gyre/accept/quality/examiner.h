@@ -13,7 +13,7 @@
 namespace gyre::accept {
 
 /// What is kept of a sample: prompts are large, so they are let go as soon as they are judged.
-struct Outcome {
+struct Judged {
   Slot slot;
   std::string sid;
   Verdict verdict = Verdict::Error;
@@ -51,9 +51,9 @@ class Examiner {
   Item item(const Spec& spec, const Slot& slot, Arm arm, int64_t length) const;
   Item labelled(const Spec& spec, const Slot& slot, int64_t length, Item item) const;
   /// All in one batch.
-  std::vector<Outcome> ask(const Spec& spec, int64_t length, Arm arm,
+  std::vector<Judged> ask(const Spec& spec, int64_t length, Arm arm,
                            const std::vector<Slot>& slots);
-  std::vector<Outcome> ask(std::vector<Item> items, const std::vector<Slot>& slots);
+  std::vector<Judged> ask(std::vector<Item> items, const std::vector<Slot>& slots);
   /// Set when a whole batch failed: the server is gone, nothing more is asked.
   const std::string& gone() const { return gone_; }
 

@@ -29,11 +29,11 @@ struct Pairs {
 
 Pairs pair_up(const CellRun& a, const CellRun& b) {
   std::map<std::pair<int64_t, int64_t>, bool> right;
-  for (const Outcome& outcome : a.outcomes) {
+  for (const Judged& outcome : a.outcomes) {
     right[{outcome.slot.bucket, outcome.slot.index}] = outcome.ok();
   }
   Pairs out;
-  for (const Outcome& outcome : b.outcomes) {
+  for (const Judged& outcome : b.outcomes) {
     const auto at = right.find({outcome.slot.bucket, outcome.slot.index});
     if (at == right.end()) {
       continue;
@@ -78,12 +78,12 @@ std::string change_words(const CellRun& a, const CellRun& b,
 }
 
 int64_t verdicts(const CellRun& run, std::initializer_list<Verdict> which) {
-  return std::count_if(run.outcomes.begin(), run.outcomes.end(), [&](const Outcome& outcome) {
+  return std::count_if(run.outcomes.begin(), run.outcomes.end(), [&](const Judged& outcome) {
     return std::find(which.begin(), which.end(), outcome.verdict) != which.end();
   });
 }
 
-bool says_withheld(const Outcome& outcome) {
+bool says_withheld(const Judged& outcome) {
   const auto held = outcome.dials.find("withheld");
   return held != outcome.dials.end() &&
          std::any_of(outcome.codes.begin(), outcome.codes.end(), [&](const std::string& code) {
@@ -185,7 +185,7 @@ std::vector<Measure> guess_measures(const CellRun& control) {
   const auto n = control.cell.answered;
   const auto said = std::count_if(control.outcomes.begin(), control.outcomes.end(), says_withheld);
   const auto invented =
-      std::count_if(control.outcomes.begin(), control.outcomes.end(), [](const Outcome& outcome) {
+      std::count_if(control.outcomes.begin(), control.outcomes.end(), [](const Judged& outcome) {
         const bool wrong =
             outcome.verdict == Verdict::WrongCode || outcome.verdict == Verdict::Dump;
         return wrong && !says_withheld(outcome);
@@ -262,11 +262,11 @@ Measure composition_gap(const std::vector<Composed>& items, const CellRun& run,
 
 Measure agreement_measure(const CellRun& run) {
   Measure out = blank(run, "mcc", "CONFLICT against CONSISTENT, Matthews correlation");
-  struct Judged {
+  struct Said {
     bool truth, said;
   };
-  std::vector<Judged> items;
-  for (const Outcome& outcome : run.outcomes) {
+  std::vector<Said> items;
+  for (const Judged& outcome : run.outcomes) {
     const bool truth = outcome.dials.at("class") == "CONFLICT";
     // An answer of neither kind is wrong: it counts as the other class.
     const bool conflict = outcome.found.starts_with("CONFLICT");
@@ -299,7 +299,7 @@ Measure agreement_measure(const CellRun& run) {
 std::vector<Measure> accuracy_by(const CellRun& run, const std::string& dial,
                                  const std::string& title) {
   std::map<std::string, BucketCount> groups;
-  for (const Outcome& outcome : run.outcomes) {
+  for (const Judged& outcome : run.outcomes) {
     if (const auto at = outcome.dials.find(dial); at != outcome.dials.end()) {
       ++groups[at->second].n;
       groups[at->second].correct += outcome.ok();

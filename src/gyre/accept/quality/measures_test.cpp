@@ -8,8 +8,8 @@
 namespace gyre::accept {
 namespace {
 
-Outcome outcome(int64_t bucket, int64_t index, bool right) {
-  Outcome out;
+Judged outcome(int64_t bucket, int64_t index, bool right) {
+  Judged out;
   out.slot = {bucket, index};
   out.verdict = right ? Verdict::Ok : Verdict::NoneSaid;
   return out;
@@ -74,7 +74,7 @@ TEST(Controls, TellGuessesInventionsAndDistractorsApart) {
   CellRun run = run_of({}, {true, false, false, false});
   run.cell.arm = "noev";
   run.cell.answered = 4;
-  for (Outcome& one : run.outcomes) {
+  for (Judged& one : run.outcomes) {
     one.dials["withheld"] = "KX7-3QD";
   }
   run.outcomes[1].verdict = Verdict::WrongCode;
@@ -118,11 +118,11 @@ TEST(Agreement, IsZeroForOneAnswerToAll) {
     run.outcomes.back().found = "CONFLICT KX7-3QD";
   }
   EXPECT_DOUBLE_EQ(agreement_measure(run).value, 0.0);
-  for (Outcome& one : run.outcomes) {
+  for (Judged& one : run.outcomes) {
     one.found = one.dials["class"];
   }
   EXPECT_DOUBLE_EQ(agreement_measure(run).value, 1.0);
-  for (Outcome& one : run.outcomes) {
+  for (Judged& one : run.outcomes) {
     one.found = "";  // no class is the wrong class
   }
   EXPECT_DOUBLE_EQ(agreement_measure(run).value, -1.0);
