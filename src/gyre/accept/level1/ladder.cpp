@@ -52,7 +52,7 @@ void one_length(Prober& prober, Ladder& ladder, int64_t length) {
   switch (loss) {
     case Loss::None:
       add(prober, ladder, length, length - kLess, prober.main);
-      if (prober.able || !prober.other) {
+      if (prober.able) {  // of a weak one it would say nothing new
         add(prober, ladder, length, length + kMore, prober.other.value_or(prober.main));
       }
       return;
