@@ -109,6 +109,8 @@ const char* name_of(AnswerForm form) {
       return "agreement";
     case AnswerForm::Ranking:
       return "ranking";
+    case AnswerForm::Probe:
+      return "probe";
     case AnswerForm::Free:
       break;
   }
@@ -116,7 +118,7 @@ const char* name_of(AnswerForm form) {
 }
 
 std::optional<AnswerForm> form_of(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(AnswerForm::Free); ++i) {
+  for (int i = 0; i <= static_cast<int>(AnswerForm::Probe); ++i) {
     if (name == name_of(static_cast<AnswerForm>(i))) {
       return static_cast<AnswerForm>(i);
     }

@@ -27,7 +27,8 @@ struct Distractor {
 };
 
 /// How an answer is judged, see scoring.h.
-enum class AnswerForm { Codes, Numbered, Digit, Word, Agreement, Ranking, Free };
+/// Probe: numbers of the reply are read, its words are not.
+enum class AnswerForm { Codes, Numbered, Digit, Word, Agreement, Ranking, Free, Probe };
 const char* name_of(AnswerForm form);  // "codes", "numbered", ...
 std::optional<AnswerForm> form_of(const std::string& name);
 

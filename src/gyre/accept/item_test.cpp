@@ -71,7 +71,7 @@ TEST(Names, OfVerdictsFormsAndFaultsReadBack) {
   for (int i = 0; i <= static_cast<int>(Verdict::Error); ++i) {
     EXPECT_EQ(verdict_of(name_of(static_cast<Verdict>(i))), static_cast<Verdict>(i));
   }
-  for (int i = 0; i <= static_cast<int>(AnswerForm::Free); ++i) {
+  for (int i = 0; i <= static_cast<int>(AnswerForm::Probe); ++i) {
     EXPECT_EQ(form_of(name_of(static_cast<AnswerForm>(i))), static_cast<AnswerForm>(i));
   }
   for (int i = 0; i <= static_cast<int>(Fault::Auth); ++i) {

@@ -47,6 +47,7 @@ Judgement judge_text(const Item& item, const std::string& text) {
       return judge_agreement(item, text);
     case AnswerForm::Ranking:
     case AnswerForm::Free:
+    case AnswerForm::Probe:
       break;
   }
   return {Verdict::Ok, ""};
@@ -61,7 +62,7 @@ Judgement judge(const Item& item, const Reply& reply) {
   if (item.form == AnswerForm::Ranking) {
     return judge_ranking(item, reply);
   }
-  if (item.form == AnswerForm::Free) {  // a probe: its numbers count, not its words
+  if (item.form == AnswerForm::Probe) {
     return {Verdict::Ok, ""};
   }
   const Spoken spoken = without_thinking(reply.text);

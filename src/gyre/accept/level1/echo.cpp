@@ -22,7 +22,7 @@ Item echo_item(const char* first, const char* second, int64_t index) {
   item.level = 1;
   item.task = "echo";
   item.index = index;
-  item.form = AnswerForm::Free;
+  item.form = AnswerForm::Probe;
   item.ask.api = Api::Completions;
   item.ask.echo = true;
   item.ask.top_logprobs = 1;

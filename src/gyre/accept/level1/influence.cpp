@@ -20,7 +20,7 @@ std::optional<Seen> first_token(Prober& prober, const RollCall& dials, int64_t l
     item.ask.max_tokens = 1;
     item.ask.top_logprobs = width;
     item.task = "influence";
-    item.form = AnswerForm::Free;  // its log-probabilities count, not its words
+    item.form = AnswerForm::Probe;  // its log-probabilities count, not its words
     Seen seen = prober.ask(item);
     if (seen.reply().answered() && !seen.reply().top.empty()) {
       return seen;

@@ -58,7 +58,7 @@ CopyItem make_copy(int64_t index, int64_t distance_bytes, const Frame& frame) {
   item.length = frame.length;
   item.index = index;
   item.dials = {{"distance_bytes", str(distance_bytes)}};
-  item.form = AnswerForm::Free;
+  item.form = AnswerForm::Probe;
   item.ask.api = Api::Completions;
   item.ask.messages = {{"user", text}};
   item.ask.max_tokens = 1;

@@ -42,7 +42,7 @@ Item ranked_item(const Slot& slot, Arm arm, const Frame& frame) {
   Item item = make_ranked(dials, frame);
   item.dials["bucket"] = str(slot.bucket);
   if (arm != Arm::Main) {
-    item.form = AnswerForm::Free;  // a control: what comes first in it is no failure
+    item.form = AnswerForm::Probe;  // a control: what comes first in it is no failure
   }
   item.ask.max_tokens = 2;  // some tokenizers put the blank before a digit in a token of its own
   return item;
@@ -280,7 +280,7 @@ void run_copies(Examiner& examiner, int64_t length) {
   Bench& bench = examiner.bench();
   Subject& subject = bench.session.subject();
   const Frame frame = examiner.frame(length);
-  if (!subject.can(Api::Completions) || !subject.count_tokens("a b c")) {
+  if (!subject.can(Api::Completions) || !bench.result.facts.counts_tokens) {
     return;
   }
   const int64_t room = frame.calibration.bytes_for(length);
@@ -290,11 +290,15 @@ void run_copies(Examiner& examiner, int64_t length) {
     for (int64_t i = 0; i < kCopyItems; ++i) {
       const CopyItem copy = make_copy(i, distance, frame);
       const Sample sample = bench.session.ask(copy.item);
-      const auto gain = copy_gain(subject, copy, sample.reply);
-      if (!gain) {
+      if (sample.reply.prompt_logprobs.empty()) {
         return;  // no echo: the probe cannot be made here
       }
-      gains.push_back(*gain);
+      if (const auto gain = copy_gain(subject, copy, sample.reply)) {
+        gains.push_back(*gain);
+      }
+    }
+    if (gains.empty()) {
+      continue;
     }
     const Mean mean = mean_of(gains);
     RankingPoint point;

@@ -21,7 +21,7 @@ Item make_latency(int64_t repeat, const Frame& frame) {
   item.arm = name_of(Arm::Main);
   item.length = frame.length;
   item.index = repeat;
-  item.form = AnswerForm::Free;
+  item.form = AnswerForm::Probe;
   item.ask.api = frame.api;
   item.ask.messages = {{"user", salt + "\n" + hay.text + "\n\n" + question}};
   item.ask.max_tokens = frame.max_tokens;
