@@ -186,6 +186,16 @@ MappedFile::~MappedFile() {
   }
 }
 
+void MappedFile::let_go(std::span<const std::byte> part) const {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(part.data());
+  const uintptr_t first = (begin + page - 1) / page * page,
+                  last = (begin + part.size()) / page * page;
+  if (first < last) {  // whole pages only: others hold bytes of a neighbour
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),

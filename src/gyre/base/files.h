@@ -27,6 +27,8 @@ class MappedFile {
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// These bytes of bytes() are not needed for now: their memory may go; they stay readable.
+  void let_go(std::span<const std::byte> part) const;
   const std::filesystem::path& path() const { return path_; }
 
  private:

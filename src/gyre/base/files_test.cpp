@@ -190,5 +190,21 @@ TEST_F(Files, WritingGoesIntoADeviceAndBehindALinkAndNeverInTheirPlace) {
   }
 }
 
+TEST(MappedFile, WhatWasLetGoIsStillReadable) {
+  const auto path = std::filesystem::temp_directory_path() / str("gyre-let-go-", ::getpid());
+  std::string text(20000, 'x');
+  text[12345] = 'y';
+  write_file_atomic(path, text);
+  {
+    const MappedFile file(path);
+    file.let_go(file.bytes().subspan(100, 19000));  // begins and ends inside a page
+    EXPECT_EQ(static_cast<char>(file.bytes()[12345]), 'y');
+    EXPECT_EQ(static_cast<char>(file.bytes()[50]), 'x');
+    file.let_go(file.bytes().subspan(5, 10));  // less than a page
+    file.let_go({});
+  }
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace gyre

@@ -313,6 +313,12 @@ std::vector<double> GgufFile::load_small(const GgufTensor& tensor) const {
   return values;
 }
 
+void GgufFile::let_go(const GgufTensor& tensor) const {
+  for (const MappedFile& file : mapped_) {
+    file.let_go(data(tensor));
+  }
+}
+
 double GgufFile::number(const std::string& key, double fallback) const {
   const auto found = metadata_.find(key);
   if (found == metadata_.end()) {

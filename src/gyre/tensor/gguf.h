@@ -79,6 +79,8 @@ class GgufFile {
   std::span<const std::byte> data(const GgufTensor& tensor) const {
     return bytes_.subspan(data_begin_ + tensor.offset, tensor.n_bytes);
   }
+  /// The tensor was copied: its part of the file need not stay in memory.
+  void let_go(const GgufTensor& tensor) const;
   const std::string& owner() const { return owner_; }
 
  private:

@@ -83,6 +83,12 @@ std::vector<std::string> SafetensorsFile::names() const {
   return out;
 }
 
+void SafetensorsFile::let_go(const std::string& name) const {
+  if (const StoredTensor* tensor = header_.find(name)) {
+    file_->let_go(file_->bytes().subspan(tensor->begin, tensor->end - tensor->begin));
+  }
+}
+
 at::Tensor SafetensorsFile::view(const std::string& name) const {
   const StoredTensor* tensor = header_.find(name);
   if (tensor == nullptr) {

@@ -35,6 +35,8 @@ class SafetensorsFile {
   /// The tensor where it lies in the mapped file, which it keeps mapped and which must not be
   /// written; a copy when it lies askew. Faults as load().
   at::Tensor view(const std::string& name) const;
+  /// The tensor was copied: its part of the file need not stay in memory.
+  void let_go(const std::string& name) const;
   const SafetensorsHeader& header() const { return header_; }
   const std::filesystem::path& path() const { return file_->path(); }
   const Metadata& metadata() const { return header_.metadata(); }

@@ -56,6 +56,10 @@ void keep_freed_memory() {
   mallopt(M_TOP_PAD, kTopPad);
 }
 
+void give_back_freed_memory() {
+  malloc_trim(0);
+}
+
 double peak_rss_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

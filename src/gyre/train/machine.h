@@ -18,6 +18,9 @@ void wait_for(at::Device device);
 /// the program call it at their start, before tensors are made.
 void keep_freed_memory();
 
+/// Once: what was freed goes back to the system, as after reading a large file of JSON.
+void give_back_freed_memory();
+
 /// Largest resident size of this process so far, MiB.
 double peak_rss_mib();
 

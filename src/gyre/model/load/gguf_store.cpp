@@ -34,13 +34,18 @@ class GgufStore : public TensorStore {
 
   at::Tensor load(const std::string& name, at::ScalarType dtype) const override {
     const Place& place = place_.at(name);
-    return tensor::gguf_tensor(place.part, *place.tensor, dtype);
+    at::Tensor value = tensor::gguf_tensor(place.part, *place.tensor, dtype);
+    if (value.const_data_ptr() != place.part->data(*place.tensor).data()) {  // no view of the file
+      place.part->let_go(*place.tensor);
+    }
+    return value;
   }
 
   void load_into(const std::string& name, at::Tensor out) const override {
     const Place& place = place_.at(name);
     at::Tensor same = out.view(tensor::sizes_of(*place.tensor));
     tensor::gguf_tensor_into(*place.part, *place.tensor, same);
+    place.part->let_go(*place.tensor);
   }
 
  private:

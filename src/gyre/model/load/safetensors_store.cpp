@@ -107,11 +107,17 @@ class SafetensorsStore : public TensorStore {
   }
 
   at::Tensor load(const std::string& name, at::ScalarType dtype) const override {
-    return shard_of(name).view(name).to(dtype);
+    const at::Tensor stored = shard_of(name).view(name);
+    at::Tensor value = stored.to(dtype);
+    if (!value.is_same(stored)) {
+      shard_of(name).let_go(name);
+    }
+    return value;
   }
 
   void load_into(const std::string& name, at::Tensor out) const override {
     out.copy_(shard_of(name).view(name).view(out.sizes()));
+    shard_of(name).let_go(name);
   }
 
  private:
