@@ -83,6 +83,9 @@ std::string request_body(const Ask& ask, const Manner& manner, const std::string
   if (ask.echo && ask.api == Api::Completions) {
     body["echo"] = true;
   }
+  if (ask.cold && manner.cache_prompt) {
+    body["cache_prompt"] = false;
+  }
   body["stream"] = streams(ask, manner);
   if (streams(ask, manner) && manner.usage_option) {
     body["stream_options"] = {{"include_usage", true}};

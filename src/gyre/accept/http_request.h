@@ -15,6 +15,7 @@ struct Manner {
   bool may_stop_streaming = true;      // `auto`
   bool usage_option = true;            // stream_options.include_usage
   bool max_completion_tokens = false;  // the newer name of max_tokens
+  bool cache_prompt = false;           // llama.cpp's switch of its prefix cache is known here
   int64_t most_logprobs = 1 << 20;
 };
 

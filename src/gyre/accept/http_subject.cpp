@@ -143,6 +143,7 @@ Facts Endpoint::discover() {
   }
   const std::lock_guard guard(lock_);
   manner_.model = options_.model.empty() ? found.facts.model : options_.model;
+  manner_.cache_prompt = found.facts.server == "llama.cpp";
   found.facts.model = manner_.model;
   found_ = found;
   return found.facts;

@@ -32,6 +32,7 @@ void add_ask(Canonical& all, const Ask& ask) {
   all.add("max_tokens", ask.max_tokens);
   all.add("top_logprobs", ask.top_logprobs);
   all.add("echo", ask.echo ? 1 : 0);
+  all.add("cold", ask.cold ? 1 : 0);
   for (const std::string& candidate : ask.candidates) {
     all.add("candidate", candidate);
   }

@@ -100,6 +100,7 @@ Json ask_json(const Ask& ask) {
               {"max_tokens", ask.max_tokens},
               {"top_logprobs", ask.top_logprobs},
               {"echo", ask.echo},
+              {"cold", ask.cold},
               {"candidates", ask.candidates}};
 }
 
@@ -112,6 +113,7 @@ Ask ask_of(const Json& json) {
   ask.max_tokens = json.at("max_tokens").get<int64_t>();
   ask.top_logprobs = json.at("top_logprobs").get<int64_t>();
   ask.echo = json.at("echo").get<bool>();
+  ask.cold = json.at("cold").get<bool>();
   ask.candidates = json.at("candidates").get<std::vector<std::string>>();
   return ask;
 }

@@ -32,6 +32,7 @@ struct Ask {
   std::vector<Message> messages;  // completions: one message, whose content is the prompt
   int64_t max_tokens = 16;
   int64_t top_logprobs = 0;  // likeliest tokens wanted beside each new token; 0 = none
+  bool cold = false;         // nothing out of a prefix cache, where the server can be told so
   bool echo = false;         // completions: log-probabilities of the prompt's own tokens
   /// Continuations to be scored: in process by all their tokens, over HTTP by the first one.
   std::vector<std::string> candidates;

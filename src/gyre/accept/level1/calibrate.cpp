@@ -12,9 +12,15 @@ namespace {
 
 constexpr int64_t kBudgets[] = {256, 4096, 16384};  // max_tokens: usual, thinking, long thinking
 
-/// Wants more room: cut off, or all of the room went into thoughts.
+/// Wants more room: cut off, or all of the room went into thoughts. One span over and over has no
+/// end, whatever the room.
 bool starved(const Seen& seen) {
-  return seen.outcome == Outcome::Empty || (seen.reply().answered() && seen.cut());
+  return seen.outcome == Outcome::Empty ||
+         (seen.reply().answered() && seen.cut() && !seen.degenerate);
+}
+
+bool reads(const Seen& seen) {
+  return !seen.reply().answered() || (seen.wrong() <= 1 && seen.right() > 1);
 }
 
 bool patience_is_over(const Seen& seen) {
@@ -107,11 +113,13 @@ bool calibrate(Prober& prober) {
     large = ask_within_budget(prober, large_tokens);
   }
   fit(prober, small, large);
-  measure_answer(prober, {small, large});
-  const auto reads = [](const Seen& seen) {
-    return !seen.reply().answered() || (seen.wrong() <= 1 && seen.right() > 1);
-  };
   prober.able = reads(small) && reads(large);
+  const bool thinks = small.outcome == Outcome::Empty || small.thinks_in_content ||
+                      large.outcome == Outcome::Empty || large.thinks_in_content;
+  if (!prober.able && !thinks && options.max_tokens == 0) {
+    prober.answer_tokens = kBudgets[0];  // more room did not help: the small one costs least
+  }
+  measure_answer(prober, {small, large});
   prober.unnumbered = small.unnumbered || large.unnumbered;
   prober.bench.result.calibration = prober.calibration;
   return true;

@@ -19,6 +19,7 @@ std::optional<Seen> first_token(Prober& prober, const RollCall& dials, int64_t l
     Item item = prober.roll_call(dials, length, api);
     item.ask.max_tokens = 1;
     item.ask.top_logprobs = width;
+    item.ask.cold = true;  // what comes out of a cache differs in its last bits
     item.task = "influence";
     item.form = AnswerForm::Probe;  // its log-probabilities count, not its words
     Seen seen = prober.ask(item);
