@@ -309,7 +309,8 @@ void Diagnosis::slots(const Claim& claim) {
     window = stay.tokens;
   }
   const bool promised = claim.source == "--context" && case_.slots.value_or(1) < 2;
-  if (!window || *window <= 0 || halved_ || promised) {
+  const bool undivided = case_.slots == int64_t{1};  // the server says so
+  if (!window || *window <= 0 || halved_ || promised || undivided) {
     return;
   }
   const double ratio = double(claim.tokens) / double(*window);

@@ -115,6 +115,9 @@ TEST(Diagnosis, TheClaimIsDividedAmongSlots) {  // S09
   the_case.claims = {{"/props n_ctx", 16384}};
   the_case.told = 4096;
   EXPECT_EQ(names(the_case), (Names{"WINDOW_BELOW_CLAIM", "SLOT_SPLIT"}));
+  the_case.slots = 1;  // the server says that nothing is divided
+  EXPECT_EQ(names(the_case), Names{"WINDOW_BELOW_CLAIM"});
+  the_case.slots.reset();
   the_case.told = 6000;
   EXPECT_EQ(names(the_case), Names{"WINDOW_BELOW_CLAIM"});
 }

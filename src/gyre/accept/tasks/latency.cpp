@@ -25,6 +25,7 @@ Item make_latency(int64_t repeat, const Frame& frame) {
   item.ask.api = frame.api;
   item.ask.messages = {{"user", salt + "\n" + hay.text + "\n\n" + question}};
   item.ask.max_tokens = frame.max_tokens;
+  item.ask.cold = true;
   item.tokens_predicted = frame.length - frame.max_tokens;
   return item;
 }
