@@ -105,8 +105,14 @@ void Explorer::read_model(const Json& entry) {
         {"max_model_len", "context_length", "context_window", "max_context_length",
          "loaded_context_length", "max_input_tokens", "n_ctx"},
         path);
-  claim(at(entry, "meta"), "n_ctx", path + " meta.n_ctx");
-  claim(at(entry, "meta"), "n_ctx_train", path + " meta.n_ctx_train");
+  const Json& meta = at(entry, "meta");
+  claim(meta, "n_ctx", path + " meta.n_ctx");
+  if (!count_at(meta, "n_ctx")) {
+    claim(meta, "n_ctx_train", path + " meta.n_ctx_train");
+  } else if (const std::optional<int64_t> trained = count_at(meta, "n_ctx_train")) {
+    // Where the server says what it serves, this is about the model.
+    found_.facts.other["n_ctx_train"] = std::to_string(*trained);
+  }
   claim(at(entry, "top_provider"), "context_length", path + " top_provider.context_length");
 }
 

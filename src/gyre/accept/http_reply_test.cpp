@@ -220,6 +220,20 @@ TEST(Logprobs, OfChatsAndClassicCompletionsAreTheSame) {
   }
 }
 
+TEST(Logprobs, ABlankTokenBeforeTheCandidatesIsSteppedOver) {
+  const std::string content =
+      R"("logprobs":{"content":[{"token":" ","logprob":-0.01,"top_logprobs":[)"
+      R"({"token":" ","logprob":-0.01},{"token":"\n","logprob":-5.0}]},)"
+      R"({"token":"7","logprob":-0.2,"top_logprobs":[)"
+      R"({"token":"7","logprob":-0.2},{"token":"8","logprob":-1.8}]}]})";
+  Ask ask = ask_of(Api::Completions);
+  ask.candidates = {" 7", " 8", " 9"};
+  const Reply reply =
+      read(R"({"choices":[{"text":" 7","finish_reason":"length",)" + content + "}]}", ask);
+  EXPECT_EQ(reply.candidates, (std::vector<std::optional<double>>{-0.2, -1.8, std::nullopt}));
+  EXPECT_EQ(reply.candidate_bound, -1.8);
+}
+
 TEST(Logprobs, AnEchoGivesThoseOfThePrompt) {
   Ask ask = ask_of(Api::Completions);
   ask.echo = true;

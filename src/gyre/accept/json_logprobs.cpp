@@ -150,11 +150,22 @@ void settle_logprobs(const Ask& ask, Parts& parts) {
     }
     reply.top.push_back(std::move(entry.top));
   }
-  if (!ask.candidates.empty() && !reply.top.empty() && !reply.top.front().empty()) {
+  if (ask.candidates.empty()) {
+    return;
+  }
+  // Some tokenizers write the blank before a digit as a token of its own: what follows it counts.
+  const auto blank = [](const std::vector<TokenScore>& row) {
+    return !row.empty() && trimmed(row.front().text).empty();
+  };
+  size_t row = 0;
+  while (row + 1 < reply.top.size() && blank(reply.top[row])) {
+    ++row;
+  }
+  if (row < reply.top.size() && !reply.top[row].empty()) {
     for (const std::string& candidate : ask.candidates) {
-      reply.candidates.push_back(score_of(candidate, reply.top.front()));
+      reply.candidates.push_back(score_of(candidate, reply.top[row]));
     }
-    reply.candidate_bound = reply.top.front().back().logprob;
+    reply.candidate_bound = reply.top[row].back().logprob;
   }
 }
 

@@ -79,6 +79,16 @@ std::vector<Slot> in_order(int64_t first, int64_t last) {
   return out;
 }
 
+/// A continuation needs the endpoint that continues.
+Frame ranked_frame(Examiner& examiner, int64_t length) {
+  Frame frame = examiner.frame(length);
+  Bench& bench = examiner.bench();
+  if (bench.options.api != "chat" && bench.session.subject().can(Api::Completions)) {
+    frame.api = Api::Completions;
+  }
+  return frame;
+}
+
 std::vector<Ranks> ask_ranks(Bench& bench, const Frame& frame, const std::vector<Slot>& wanted) {
   std::vector<Item> items;
   for (const Slot& slot : wanted) {
@@ -218,7 +228,7 @@ Cell run_length(Examiner& examiner, int64_t length, double threshold) {
   Decision decision;
   int64_t asked = 0;
   for (const int64_t look : bench.options.looks) {
-    const auto more = ask_ranks(bench, examiner.frame(length), in_order(asked, look));
+    const auto more = ask_ranks(bench, ranked_frame(examiner, length), in_order(asked, look));
     all.insert(all.end(), more.begin(), more.end());
     asked = look;
     decision = decide(counts_of(all), std::max(threshold, 0.0), looks);
@@ -242,7 +252,8 @@ Cell run_length(Examiner& examiner, int64_t length, double threshold) {
 void run_guesses(Examiner& examiner, int64_t length) {
   std::vector<Item> items;
   for (int64_t i = 0; i < kGuessItems; ++i) {
-    items.push_back(ranked_item({kBuckets / 2, i}, Arm::NoEvidence, examiner.frame(length)));
+    items.push_back(
+        ranked_item({kBuckets / 2, i}, Arm::NoEvidence, ranked_frame(examiner, length)));
   }
   int64_t n = 0, guessed = 0;
   for (const Sample& sample : examiner.bench().session.ask_all(std::move(items))) {
