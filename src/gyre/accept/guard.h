@@ -18,7 +18,7 @@ class Guard final : public Subject {
   /// discover() leaves its facts; "" = nowhere.
   Guard(std::unique_ptr<Subject> subject, std::string key, std::filesystem::path facts_file);
 
-  std::string name() const override { return subject_->name(); }
+  std::string name() const override { return hidden(subject_->name()); }
   Facts discover() override;
   Reply ask(const Ask& ask) override;
   bool concurrent() const override { return subject_->concurrent(); }

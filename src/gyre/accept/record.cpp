@@ -277,6 +277,9 @@ void Record::clear() {
     state_->writer = std::make_unique<LineWriter>(state_->dir / kSamples, false);
     fs::remove_all(state_->dir / "prompts");
     fs::create_directories(state_->dir / "prompts");
+    for (const char* file : {"run.json", "facts.json"}) {  // other flags may follow: all is open
+      fs::remove(state_->dir / file);
+    }
   }
 }
 

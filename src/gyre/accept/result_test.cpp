@@ -99,7 +99,7 @@ TEST(Junit, IsXmlWithACasePerRungCellAndFinding) {
             std::string::npos)
       << seen;
   EXPECT_NE(seen.find("level 1, length kept|8192 tokens, completions|failure|stripes 1-7 <lost> & "
-                      "gone ?\n"),
+                      "gone \\x01\n"),
             std::string::npos)
       << seen;
   EXPECT_NE(seen.find("level 2, retrieval|needle, 4096 tokens, k 7, s 2|failure|26 of 32 right (31 "
@@ -160,7 +160,8 @@ TEST(ResultWords, CleanAndWrap) {
   EXPECT_EQ(grouped(-1234567), "-1,234,567");
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(clean_utf8("a\xff\xc3\xa9\xc3"), "a?\xc3\xa9?");
-  EXPECT_EQ(one_line("a\nb\x1b[31m"), "a b?[31m");
+  EXPECT_EQ(clean_utf8("\x1b[31mred\a\n"), "\\x1b[31mred\\x07\n");  // a terminal would obey it
+  EXPECT_EQ(one_line("a\nb\x1b[31m"), "a b\\x1b[31m");
   EXPECT_EQ(one_line("abcdef", 3), "abc...");
   EXPECT_EQ(wrapped("aa bb cc", "  ", 7), "  aa bb\n  cc\n");
   EXPECT_EQ(wrapped("", "  "), "");

@@ -106,7 +106,15 @@ std::string clean_utf8(const std::string& text) {
   out.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
     const size_t n = utf8_length(text, i);
-    out += n == 0 ? "?" : text.substr(i, n);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool control = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+    if (control) {  // a terminal would obey it
+      char shown[8];
+      std::snprintf(shown, sizeof shown, "\\x%02x", byte);
+      out += shown;
+    } else {
+      out += n == 0 ? "?" : text.substr(i, n);
+    }
     i += std::max<size_t>(n, 1);
   }
   return out;

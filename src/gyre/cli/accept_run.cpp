@@ -174,6 +174,12 @@ const OpenLocal& local_subject() {
 
 int run_accept(AcceptVerb& verb) {
   (void)report::find_plotly();  // before anything is sent
+  check_output("--json", verb.common.json);
+  check_output("--junit", verb.junit);
+  if (verb.junit == "-" && verb.common.json == "-") {
+    throw Error(Code::Usage,
+                "accept: --json - and --junit - both want standard output; give one a file");
+  }
   const Plan planned = accept::plan(verb.accept);
   ask_first(verb, planned);
   Acceptance result;
@@ -187,11 +193,13 @@ int run_accept(AcceptVerb& verb) {
   const fs::path file = fs::path(verb.out) / "accept.json";
   write_file_atomic(file, accept::to_json(result) + "\n");
   report::write_accept_report(result, verb.out);
-  if (!verb.junit.empty()) {
+  if (verb.junit == "-") {
+    std::cout << accept::to_junit(result);
+  } else if (!verb.junit.empty()) {
     write_file_atomic(verb.junit, accept::to_junit(result));
   }
   write_json(verb.common, accept::to_json(result));
-  if (verb.common.json != "-") {
+  if (verb.common.json != "-" && verb.junit != "-") {
     std::cout << accept::to_text(result) << "all numbers: " << file.string() << '\n'
               << "page: " << (fs::path(verb.out) / "report.html").string() << '\n';
   }

@@ -35,8 +35,14 @@ bool patience_is_over(const Seen& seen) {
   }
 }
 
-/// Asks with growing budgets until the answer ends by itself.
-Seen ask_within_budget(Prober& prober, int64_t prompt_tokens) {
+/// All that came was thoughts, or nothing.
+bool thinks(const Seen& seen) {
+  return seen.outcome == Outcome::Empty || seen.thinks_in_content || seen.only_reasoning;
+}
+
+/// Asks with growing budgets until the answer ends by itself. Words that are no thoughts get one
+/// larger budget: thoughts need not look like any, but most such answers just do not end.
+Seen ask_within_budget(Prober& prober, int64_t prompt_tokens, bool may_raise) {
   Seen seen;
   for (const int64_t budget : kBudgets) {
     if (budget < prober.answer_tokens) {
@@ -47,7 +53,8 @@ Seen ask_within_budget(Prober& prober, int64_t prompt_tokens) {
     dials.salt = prober.fresh_salt();
     // The length counts the answer; a thinking model's budget does not make the prompt longer.
     seen = prober.ask(prober.roll_call_of_prompt(dials, prompt_tokens));
-    if (!starved(seen) || prober.options().max_tokens > 0) {
+    const bool once = budget > kBudgets[0] && !thinks(seen);
+    if (!starved(seen) || prober.options().max_tokens > 0 || !may_raise || once) {
       break;
     }
   }
@@ -101,23 +108,26 @@ bool calibrate(Prober& prober) {
   const int64_t small_tokens = base / 2;
   const int64_t large_tokens =
       std::max(small_tokens + 64, std::min(3 * options.original_length, first) - 128);
-  Seen small = ask_within_budget(prober, small_tokens);
+  Seen small = ask_within_budget(prober, small_tokens, true);
   if (small.outcome == Outcome::Failed && !patience_is_over(small)) {
-    small = ask_within_budget(prober, small_tokens);
+    small = ask_within_budget(prober, small_tokens, true);
   }
   if (!small.reply().answered()) {
     return false;
   }
-  Seen large = ask_within_budget(prober, large_tokens);
+  const bool raised = prober.answer_tokens > kBudgets[0] && options.max_tokens == 0;
+  const bool in_vain = raised && !reads(small) && !thinks(small);
+  if (in_vain) {
+    prober.answer_tokens = kBudgets[0];  // more room did not help: the small one costs least
+  }
+  Seen large = ask_within_budget(prober, large_tokens, !in_vain);
   if (large.outcome == Outcome::Failed && !patience_is_over(large)) {
-    large = ask_within_budget(prober, large_tokens);
+    large = ask_within_budget(prober, large_tokens, !in_vain);
   }
   fit(prober, small, large);
   prober.able = reads(small) && reads(large);
-  const bool thinks = small.outcome == Outcome::Empty || small.thinks_in_content ||
-                      large.outcome == Outcome::Empty || large.thinks_in_content;
-  if (!prober.able && !thinks && options.max_tokens == 0) {
-    prober.answer_tokens = kBudgets[0];  // more room did not help: the small one costs least
+  if (!prober.able && !thinks(small) && !thinks(large) && options.max_tokens == 0) {
+    prober.answer_tokens = kBudgets[0];
   }
   measure_answer(prober, {small, large});
   prober.unnumbered = small.unnumbered || large.unnumbered;

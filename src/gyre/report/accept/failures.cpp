@@ -1,6 +1,7 @@
 // Every item that was not answered right, with what was wanted and what came.
 #include <algorithm>
 
+#include "gyre/accept/result_words.h"
 #include "gyre/base/error.h"
 #include "gyre/report/accept/parts.h"
 
@@ -13,7 +14,8 @@ using accept::Sample;
 constexpr size_t kMostRows = 400;
 constexpr size_t kMostBytes = 600;  // of an answer in the page
 
-std::string shortened(const std::string& text) {
+std::string shortened(const std::string& raw) {
+  const std::string text = accept::clean_utf8(raw);
   if (text.size() <= kMostBytes) {
     return text;
   }
