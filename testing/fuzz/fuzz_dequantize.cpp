@@ -26,6 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   // Of the row's own length, so that one byte too many is seen.
   const size_t n_blocks = (size - 1) / type->block_bytes;
+  if (n_blocks == 0) {
+    return 0;
+  }
   std::vector<std::byte> row(n_blocks * type->block_bytes);
   std::memcpy(row.data(), data + 1, row.size());
   std::vector<float> out(n_blocks * type->block_items, -1.0F), again(out);
