@@ -55,7 +55,7 @@ def fuzz(program, corpus, seconds, findings):
 
 
 def main():
-    seconds = int(os.environ.get("GYRE_FUZZ_SECONDS", "10"))
+    seconds = int(os.environ.get("GYRE_FUZZ_SECONDS", "30"))
     folder = ROOT / "build" / "fuzz"
     with tempfile.TemporaryDirectory(prefix="gyre-fuzz-") as holder:
         holder = pathlib.Path(holder)

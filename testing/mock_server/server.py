@@ -252,6 +252,7 @@ class Handler(BaseHTTPRequestHandler):
             manner = gate.fit(ask, config)
             result = answer.answer(ask, config, state, manner)
             scribe, wire = Scribe(ask, config, state, result), self.wire(ask)
+            wire.before_end = lambda: state.leave(ask.flight)
             latency = config.faults.find("latency", ask)
             fresh = ask.n_kept - ask.cached
             delay = 0.0 if latency is None else \

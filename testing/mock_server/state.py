@@ -60,8 +60,10 @@ class State:
             return flight
 
     def leave(self, flight: Flight) -> None:
+        """Once the client can know that its answer is whole; a second call changes nothing."""
         with self.lock:
-            self.flights.remove(flight)
+            if flight in self.flights:
+                self.flights.remove(flight)
 
     def cached_bytes(self, data: bytes) -> int:
         """How much of the text's beginning was seen before; remembers the text."""

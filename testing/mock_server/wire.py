@@ -26,6 +26,7 @@ class Wire:
         self.n_body = self.n_raw = 0
         self.packer = None
         self.stalled = False
+        self.before_end = lambda: None  # called before the bytes that end a stream
         self.split = self.fault("split")
         self.cut = self.fault("drop") or self.fault("stall")
 
@@ -149,6 +150,7 @@ class Wire:
         if self.packer is not None:
             packer, self.packer = self.packer, None
             self.put(packer.flush())
+        self.before_end()
         if self.chunked:
             self.send(b"0\r\n\r\n")
         if self.closes or self.fault("silent_close") is not None:

@@ -260,21 +260,26 @@ std::string line_of_limits(const Acceptance& result) {
       add("worst of level " + str(level.level) + ": " + level.worst);
     }
   }
-  int64_t needs = 0, asked = 0, failed = 0;
+  const Cell* neediest = nullptr;
+  int64_t asked = 0, failed = 0;
   for (const Cell& cell : result.cells) {
     asked += cell.asked;
     failed += cell.asked - cell.answered;
-    if (cell.status == Status::Undecided && counts(cell)) {
-      needs = std::max(needs, cell.needs_about);
+    // A level that fails already is not decided by more items.
+    const LevelVerdict& level = result.levels.at(static_cast<size_t>(cell.level) - 1);
+    const bool open = cell.status == Status::Undecided && level.status == Status::Undecided;
+    if (open && counts(cell) && (neediest == nullptr || cell.needs_about > neediest->needs_about)) {
+      neediest = &cell;
     }
   }
   if (failed > 0) {
     add(str(failed, " of ", asked, " requests failed and count as wrong"));
   }
-  if (needs >= kNeedsMost) {
+  if (neediest != nullptr && neediest->needs_about >= kNeedsMost) {
     add("some rates stand on their threshold: more items would not decide");
-  } else if (needs > 0) {
-    add(str("needs about ", needs, " more items per bucket"));
+  } else if (neediest != nullptr && neediest->needs_about > 0) {
+    add(str("level ", neediest->level, ", ", neediest->task, " at ", neediest->length,
+            " tokens needs about ", neediest->needs_about, " more items per bucket"));
   }
   if (result.regression) {
     add("before/after: " + result.regression->says);

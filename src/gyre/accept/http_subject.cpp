@@ -20,7 +20,10 @@ namespace {
 constexpr int64_t kMostSmallBytes = 4 << 20;  // of an answer about the server itself
 constexpr int kMostMending = 4;               // refusals that one ask gives way to
 
-/// The key, wherever a server repeats it. Answers may hold a short word by chance.
+// Shorter ones are words that stand for a key ("none", "EMPTY"), which answers hold by chance.
+constexpr size_t kSecret = 8, kWord = 3;  // bytes, in answers and in error messages
+
+/// The key, wherever a server repeats it.
 void hide(const std::string& key, size_t least, std::string& text) {
   if (key.size() < least) {
     return;
@@ -43,7 +46,9 @@ class Endpoint : public Subject {
 
   std::string name() const override {
     const std::lock_guard guard(lock_);
-    return url_.base() + " " + manner_.model;
+    std::string name = url_.base() + " " + manner_.model;
+    hide(options_.key, kSecret, name);
+    return name;
   }
   bool concurrent() const override { return true; }
   bool can(Api) const override { return true; }
@@ -57,7 +62,7 @@ class Endpoint : public Subject {
   Answer fetch(const std::string& url, const std::string& body, Clocks clocks);
   Clocks clocks_for(const Ask& ask, const Manner& manner) const;
   void hide_key(Reply& reply) const;
-  void hide_key(Discovery& found) const;
+  void hide_key(Facts& facts) const;
   void add_memory(Reply& reply);
 
   EndpointOptions options_;
@@ -71,7 +76,6 @@ class Endpoint : public Subject {
 };
 
 void Endpoint::hide_key(Reply& reply) const {
-  constexpr size_t kSecret = 8, kWord = 3;
   hide(options_.key, kWord, reply.fault_text);
   hide(options_.key, kSecret, reply.text);
   hide(options_.key, kSecret, reply.reasoning);
@@ -83,12 +87,20 @@ void Endpoint::hide_key(Reply& reply) const {
   }
 }
 
-void Endpoint::hide_key(Discovery& found) const {
-  constexpr size_t kSecret = 8;
-  for (auto& [key, value] : found.facts.other) {
-    hide(options_.key, kSecret, value);
+void Endpoint::hide_key(Facts& facts) const {
+  hide(options_.key, kSecret, facts.server);
+  hide(options_.key, kSecret, facts.model);
+  for (Claim& claim : facts.claims) {
+    hide(options_.key, kSecret, claim.source);
   }
-  hide(options_.key, kSecret, found.why);
+  std::map<std::string, std::string> other;
+  for (auto& [name, value] : facts.other) {
+    std::string shown = name;
+    hide(options_.key, kSecret, shown);
+    hide(options_.key, kSecret, value);
+    other[shown] = value;
+  }
+  facts.other = std::move(other);
 }
 
 Clocks Endpoint::clocks_for(const Ask& ask, const Manner& manner) const {
@@ -125,7 +137,7 @@ Facts Endpoint::discover() {
     return fetch(url, body, clocks);
   };
   Discovery found = accept::discover(fetch_one, url_.base(), url_.root(), options_.model);
-  hide_key(found);
+  hide(options_.key, kSecret, found.why);
   if (found.unreachable && found.facts.other.count(url_.base() + "/models") != 0) {
     found.facts.other["unreachable"] = found.why;
   }
@@ -134,6 +146,7 @@ Facts Endpoint::discover() {
     for (size_t i = 0; i < std::min<size_t>(5, found.models.size()); ++i) {
       some += (i == 0 ? "" : ", ") + found.models[i];
     }
+    hide(options_.key, kSecret, some);
     throw Error(Code::Usage, "the endpoint serves ", found.models.size(), " models (", some,
                 found.models.size() > 5 ? ", ..." : "", "); name one with --model");
   }
@@ -146,6 +159,7 @@ Facts Endpoint::discover() {
   manner_.cache_prompt = found.facts.server == "llama.cpp";
   found.facts.model = manner_.model;
   found_ = found;
+  hide_key(found.facts);
   return found.facts;
 }
 

@@ -147,6 +147,28 @@ TEST(Endpoint, TheKeyGoesToItsServerAndIsNeverRepeated) {
   EXPECT_EQ(refused.fault_text, "The model `[key]` does not exist.");
 }
 
+TEST(Endpoint, TheKeyIsInNothingThatTheServerTellsOfItself) {
+  const std::string key = "sk-Secret-1234567";
+  const MockServer server({"--dialect", "llamacpp", "--key", key, "--model", "m-Bearer-" + key});
+  EndpointOptions options = at(server);
+  options.key = key;
+  const auto subject = open_endpoint(options);
+  const Facts facts = subject->discover();
+  EXPECT_EQ(facts.model, "m-Bearer-[key]");
+  EXPECT_EQ(subject->name(), server.url() + " m-Bearer-[key]");
+  for (const auto& [name, value] : facts.other) {
+    EXPECT_EQ((name + value).find(key), std::string::npos) << name;
+  }
+  EXPECT_EQ(subject->ask(chat()).fault, Fault::None);  // asked by its real name
+}
+
+TEST(Endpoint, AWordThatStandsForAKeyIsLeftInAnswers) {
+  const MockServer server({"--dialect", "openai", "--key", "KX7"});
+  EndpointOptions options = at(server);
+  options.key = "KX7";
+  EXPECT_EQ(open_endpoint(options)->ask(chat()).text, "KX7-3QD");
+}
+
 TEST(Endpoint, TheKeyDoesNotFollowARedirect) {
   const MockServer server({"--dialect", "openai", "--fault", "redirect:away=1"});
   EndpointOptions options = at(server);

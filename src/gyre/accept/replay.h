@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "gyre/accept/guard.h"
+#include "gyre/accept/facts_file.h"
 #include "gyre/accept/options.h"
 #include "gyre/accept/record.h"
 
 namespace gyre::accept {
 
 /// The item with this sid as this version of gyre makes it; none when the procedure does not come
-/// to it any more, or hangs on a count of tokens by the server (copy probes).
+/// to it any more.
 std::optional<Item> rebuild(const Record& record, const KnownFacts& known,
                             const AcceptOptions& options, const std::string& sid);
 

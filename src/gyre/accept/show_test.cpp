@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gyre/accept/acceptance.h"
-#include "gyre/accept/guard.h"
+#include "gyre/accept/facts_file.h"
 #include "gyre/accept/http_subject.h"
 #include "gyre/accept/mock_testing.h"
 #include "gyre/accept/record_testing.h"
@@ -49,7 +49,7 @@ Acceptance run(const MockServer& server, const fs::path& dir, int64_t most = 1 <
   endpoint.url = server.url();
   const AcceptOptions options = small_options();
   Record record(dir, settings_of(options), false);
-  Guard subject(open_endpoint(endpoint), "", dir / "facts.json");
+  FactsKeeper subject(open_endpoint(endpoint), dir / "facts.json");
   int64_t n = 0;
   Session session(subject, record, {}, [&](const Sample&) {
     if (++n >= most) {

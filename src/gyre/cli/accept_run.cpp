@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "gyre/accept/acceptance.h"
-#include "gyre/accept/guard.h"
+#include "gyre/accept/facts_file.h"
 #include "gyre/accept/plan.h"
 #include "gyre/accept/result_words.h"
 #include "gyre/accept/show.h"
@@ -101,13 +101,36 @@ void ask_first(const AcceptVerb& verb, const Plan& planned) {
   }
 }
 
+/// Nothing is there, the key is refused, or the server knows no such model or path.
+bool is_wrong_address(const Reply& reply) {
+  const bool refused = reply.fault == accept::Fault::Client && reply.http >= 400;
+  return refused || reply.fault == accept::Fault::Connect || reply.fault == accept::Fault::Auth;
+}
+
+struct Silence {
+  const char* found;
+  std::string advice;
+};
+
+Silence silence_of(const AcceptVerb& verb, const Reply& reply) {
+  if (reply.fault == accept::Fault::Auth) {
+    const bool set = std::getenv(verb.key_env.c_str()) != nullptr;
+    return {"the key refused", set ? "put the right key into " + verb.key_env
+                                   : "put a key into the variable " + verb.key_env +
+                                         ", which is not set, or name another with --key-env"};
+  }
+  if (reply.fault == accept::Fault::Client) {
+    return {"every request refused", "correct --model or --endpoint"};
+  }
+  return {"no connection", "start the server or correct --endpoint"};
+}
+
 /// Throws when no attempt of the run ever got as far as an answer: there is nothing to judge, and
 /// the same command must ask again.
 void refuse_silence(const AcceptVerb& verb, Record& record) {
   const std::vector<Sample> samples = record.samples();
   const bool silent = std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
-    return sample.reply.fault == accept::Fault::Connect ||
-           sample.reply.fault == accept::Fault::Auth;
+    return is_wrong_address(sample.reply);
   });
   if (!verb.remote() || samples.empty() || !silent) {
     return;
@@ -115,13 +138,12 @@ void refuse_silence(const AcceptVerb& verb, Record& record) {
   const Reply& last = samples.back().reply;
   const size_t n = samples.size();
   record.clear();
-  const bool key = last.fault == accept::Fault::Auth;
-  throw Error(
-      Code::Remote, "accept: asked ", verb.endpoint.url, " ", n, n == 1 ? " time" : " times",
-      ", found ", key ? "the key refused" : "no connection",
-      last.fault_text.empty() ? "" : " (" + accept::one_line(last.fault_text) + ")", "; ",
-      key ? "put the right key into the variable that --key-env names (" + verb.key_env + ")"
-          : "start the server or correct --endpoint");
+  const Silence silence = silence_of(verb, last);
+  throw Error(Code::Remote, "accept: asked ", verb.endpoint.url, " ", n,
+              n == 1 ? " time" : " times", ", found ", silence.found,
+              last.http > 0 ? str(" with HTTP ", last.http) : "",
+              last.fault_text.empty() ? "" : " (" + accept::one_line(last.fault_text) + ")", "; ",
+              silence.advice);
 }
 
 class Bar {
@@ -142,7 +164,7 @@ class Bar {
 Acceptance go(const AcceptVerb& verb, const Plan& planned) {
   std::unique_ptr<Subject> opened = open_subject(verb);  // a wrong URL leaves no folder behind
   Record record(verb.out, settings_of(verb), verb.force);
-  accept::Guard subject(std::move(opened), key_of(verb), fs::path(verb.out) / "facts.json");
+  accept::FactsKeeper subject(std::move(opened), fs::path(verb.out) / "facts.json");
   accept::SessionOptions session_options;
   session_options.concurrency = verb.accept.concurrency;
   session_options.attempts = verb.attempts;

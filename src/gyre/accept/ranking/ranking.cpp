@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kCandidates = 10;
 constexpr int64_t kDistractors = 4;
 constexpr double kChance = 1.0 / kCandidates;
+constexpr int64_t kAnswerTokens = 2;  // some tokenizers write the blank before a digit by itself
 constexpr int64_t kGuessItems = 16;
 constexpr int64_t kCopyItems = 6;
 constexpr int64_t kRepeats = 2000;  // of a bootstrap
@@ -44,7 +45,7 @@ Item ranked_item(const Slot& slot, Arm arm, const Frame& frame) {
   if (arm != Arm::Main) {
     item.form = AnswerForm::Probe;  // a control: what comes first in it is no failure
   }
-  item.ask.max_tokens = 2;  // some tokenizers put the blank before a digit in a token of its own
+  item.ask.max_tokens = kAnswerTokens;
   return item;
 }
 
@@ -79,9 +80,11 @@ std::vector<Slot> in_order(int64_t first, int64_t last) {
   return out;
 }
 
-/// A continuation needs the endpoint that continues.
+/// A continuation needs the endpoint that continues, and no room for an answer in words.
 Frame ranked_frame(Examiner& examiner, int64_t length) {
   Frame frame = examiner.frame(length);
+  frame.length = length;
+  frame.max_tokens = kAnswerTokens;
   Bench& bench = examiner.bench();
   if (bench.options.api != "chat" && bench.session.subject().can(Api::Completions)) {
     frame.api = Api::Completions;
@@ -290,7 +293,7 @@ void run_guesses(Examiner& examiner, int64_t length) {
 void run_copies(Examiner& examiner, int64_t length) {
   Bench& bench = examiner.bench();
   Subject& subject = bench.session.subject();
-  const Frame frame = examiner.frame(length);
+  const Frame frame = ranked_frame(examiner, length);
   if (!subject.can(Api::Completions) || !bench.result.facts.counts_tokens) {
     return;
   }

@@ -1,4 +1,4 @@
-#include "gyre/accept/guard.h"
+#include "gyre/accept/facts_file.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,46 +15,13 @@ constexpr const char* kSchema = "gyre.accept_facts/1";
 
 }  // namespace
 
-Guard::Guard(std::unique_ptr<Subject> subject, std::string key, std::filesystem::path facts_file)
-    : subject_(std::move(subject)), key_(std::move(key)), facts_file_(std::move(facts_file)) {}
+FactsKeeper::FactsKeeper(std::unique_ptr<Subject> subject, std::filesystem::path file)
+    : subject_(std::move(subject)), file_(std::move(file)) {}
 
-std::string Guard::hidden(std::string text) const {
-  for (size_t at = 0; !key_.empty() && (at = text.find(key_, at)) != std::string::npos;) {
-    text.replace(at, key_.size(), "***");
-  }
-  return text;
-}
-
-Facts Guard::discover() {
+Facts FactsKeeper::discover() {
   Facts facts = subject_->discover();
-  facts.server = hidden(facts.server);
-  facts.model = hidden(facts.model);
-  for (Claim& claim : facts.claims) {
-    claim.source = hidden(claim.source);
-  }
-  std::map<std::string, std::string> other;
-  for (const auto& [name, value] : facts.other) {
-    other[hidden(name)] = hidden(value);
-  }
-  facts.other = std::move(other);
-  if (!facts_file_.empty()) {
-    write_file_atomic(facts_file_, to_json(KnownFacts{name(), facts}) + "\n");
-  }
+  write_file_atomic(file_, to_json(KnownFacts{name(), facts}) + "\n");
   return facts;
-}
-
-Reply Guard::ask(const Ask& ask) {
-  Reply reply = subject_->ask(ask);
-  reply.text = hidden(std::move(reply.text));
-  reply.reasoning = hidden(std::move(reply.reasoning));
-  reply.finish = hidden(std::move(reply.finish));
-  reply.fault_text = hidden(std::move(reply.fault_text));
-  for (auto& ranks : reply.top) {
-    for (TokenScore& score : ranks) {
-      score.text = hidden(std::move(score.text));
-    }
-  }
-  return reply;
 }
 
 std::string to_json(const KnownFacts& known) {

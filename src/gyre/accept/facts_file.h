@@ -1,10 +1,8 @@
-// Stands before a subject and sees to what a run must keep of it: the key never gets into a reply,
-// whatever the server echoes, and what the server told about itself is written down once.
+// facts.json: what a subject told about itself, written down for `accept show`, which asks nobody.
 #pragma once
 
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -12,15 +10,14 @@
 
 namespace gyre::accept {
 
-class Guard final : public Subject {
+/// A subject whose discover() leaves its facts in a file.
+class FactsKeeper final : public Subject {
  public:
-  /// `key`: replaced by *** in every text that comes back; "" = there is none. `facts_file`: where
-  /// discover() leaves its facts; "" = nowhere.
-  Guard(std::unique_ptr<Subject> subject, std::string key, std::filesystem::path facts_file);
+  FactsKeeper(std::unique_ptr<Subject> subject, std::filesystem::path file);
 
-  std::string name() const override { return hidden(subject_->name()); }
+  std::string name() const override { return subject_->name(); }
   Facts discover() override;
-  Reply ask(const Ask& ask) override;
+  Reply ask(const Ask& ask) override { return subject_->ask(ask); }
   bool concurrent() const override { return subject_->concurrent(); }
   bool can(Api api) const override { return subject_->can(api); }
   std::optional<int64_t> count_tokens(const std::string& text) override {
@@ -31,11 +28,8 @@ class Guard final : public Subject {
   }
 
  private:
-  std::string hidden(std::string text) const;
-
   std::unique_ptr<Subject> subject_;
-  std::string key_;
-  std::filesystem::path facts_file_;
+  std::filesystem::path file_;
 };
 
 /// facts.json, schema gyre.accept_facts/1.
