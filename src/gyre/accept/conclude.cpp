@@ -195,11 +195,6 @@ LevelVerdict quality_level(const Acceptance& result, int64_t level) {
       out.status = worse(out.status, Status::Undecided);
     }
   }
-  if (out.status == Status::NotRun && !result.cells.empty()) {
-    const bool planned = std::any_of(result.cells.begin(), result.cells.end(),
-                                     [&](const Cell& cell) { return cell.level == level; });
-    out.status = planned ? Status::Undecided : Status::NotRun;
-  }
   return out;
 }
 
@@ -272,7 +267,9 @@ std::string line_of_limits(const Acceptance& result) {
       neediest = &cell;
     }
   }
-  if (failed > 0) {
+  if (result.cost.requests > 0 && result.cost.errors == result.cost.requests) {
+    add("not one request was answered");
+  } else if (failed > 0) {
     add(str(failed, " of ", asked, " requests failed and count as wrong"));
   }
   if (neediest != nullptr && neediest->needs_about >= kNeedsMost) {

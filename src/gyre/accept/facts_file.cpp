@@ -5,6 +5,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::accept {
 namespace {
@@ -36,6 +37,7 @@ std::string to_json(const KnownFacts& known) {
            {"claims", std::move(claims)}};
   out["slots"] = known.facts.slots ? Json(*known.facts.slots) : Json();
   out["counts_tokens"] = known.facts.counts_tokens;
+  out["echoes"] = known.facts.echoes;
   out["other"] = known.facts.other;
   return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
@@ -58,11 +60,12 @@ KnownFacts read_facts(const std::filesystem::path& file) {
       out.facts.slots = json.at("slots").get<int64_t>();
     }
     out.facts.counts_tokens = json.at("counts_tokens").get<bool>();
+    out.facts.echoes = json.value("echoes", false);
     out.facts.other = json.at("other").get<std::map<std::string, std::string>>();
     return out;
   } catch (const std::exception& fault) {
-    throw Error(Code::Format, file.string(), ": not the facts of an acceptance run (", fault.what(),
-                ")");
+    throw Error(Code::Format, file.string(), ": not the facts of an acceptance run (",
+                json_words(fault.what()), ")");
   }
 }
 

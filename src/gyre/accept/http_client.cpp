@@ -377,6 +377,9 @@ Transfer HttpClient::perform(const Call& call, const Sink& sink) {
     current.url = next;
   }
   state_->give(std::move(line));
+  if (result.fault != Fault::None && current.url != call.url && !result.why.empty()) {
+    result.why += " (redirected to " + current.url + ")";
+  }
   result.total_ms = 1e3 * seconds_since(start);
   return result;
 }

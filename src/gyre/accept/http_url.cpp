@@ -79,6 +79,9 @@ Url parse_url(const std::string& text) {
                 "give a key through the environment");
   }
   Url url = parts_of(handle.get());
+  if (text.find(url.host + ":/") != std::string::npos || text.ends_with(url.host + ":")) {
+    throw Error(Code::Usage, "endpoint '", text, "' has no port after ':'", hint);
+  }
   if (url.scheme != "http" && url.scheme != "https") {
     throw Error(Code::Usage, "endpoint '", text, "' must begin with http:// or https://, found ",
                 url.scheme);

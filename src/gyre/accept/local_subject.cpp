@@ -68,7 +68,7 @@ class LocalSubject : public Subject {
     Facts facts;
     facts.server = "in process";
     facts.model = any_.family;
-    facts.counts_tokens = true;
+    facts.counts_tokens = facts.echoes = true;
     if (any_.max_length > 0) {
       facts.claims.push_back({"configuration", any_.max_length});
     }

@@ -79,6 +79,16 @@ void check_send(const std::string& text) {
 
 }  // namespace
 
+AcceptOptions options_of(const std::map<std::string, std::string>& settings) {
+  AcceptOptions options;
+  for (const Field& field : fields_of(options)) {
+    if (const auto found = settings.find(field.name); found != settings.end()) {
+      field.set(found->second);
+    }
+  }
+  return options;
+}
+
 void check(const AcceptOptions& options) {
   check_list("lengths", options.lengths, kLeastLength, kMostLength, "prompt lengths in tokens");
   check_list("levels", options.levels, 1, 3, "levels");
@@ -95,6 +105,9 @@ void check(const AcceptOptions& options) {
   }
   if (!(options.alpha > 0.0 && options.alpha < 0.5)) {
     refuse("'alpha' must be in (0, 0.5), got ", options.alpha);
+  }
+  if (!(options.slow_s > 0.0 && options.slow_s < 1e6)) {
+    refuse("'slow-first-byte' must be seconds above 0, got ", options.slow_s);
   }
   check_count("max-tokens", options.max_tokens, 0, kMostLength);
   check_send(options.send);

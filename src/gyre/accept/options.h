@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct AcceptOptions {
     v("ask-above", ask_above, "requests above which --yes is wanted");
   }
 };
+
+/// Options as the settings of a run's folder tell them.
+AcceptOptions options_of(const std::map<std::string, std::string>& settings);
 
 /// Throws Error(Usage) naming the option that does not fit.
 void check(const AcceptOptions& options);

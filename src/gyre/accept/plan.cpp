@@ -7,6 +7,7 @@
 
 #include "gyre/accept/quality/grid.h"
 #include "gyre/accept/result_words.h"
+#include "gyre/accept/text_nll.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -163,6 +164,11 @@ void add_ranking(Adder& adder, const AcceptOptions& options) {
   }
 }
 
+void add_texts(Adder& adder, const AcceptOptions& options) {
+  adder.add(str("plain texts, ", grouped(options.original_length), " tokens"), kTexts, kTexts,
+            options.original_length, 1);
+}
+
 void add_curves(Adder& adder, const AcceptOptions& options) {
   std::set<int64_t> lengths(options.lengths.begin(), options.lengths.end());
   lengths.insert(options.original_length);
@@ -199,6 +205,9 @@ Plan plan(const AcceptOptions& options, const Speed& speed, const LocalShape* sh
   Adder adder(options, speed, shape);
   if (has_level(options, 1)) {
     add_level_one(adder, options);
+  }
+  if (shape != nullptr && (has_level(options, 2) || has_level(options, 3))) {
+    add_texts(adder, options);
   }
   const bool ranked = options.ranking == "on";
   for (const int64_t level : {2, 3}) {

@@ -1,4 +1,5 @@
 // The plan for people and as JSON, schema gyre.accept_plan/1.
+#include <algorithm>
 #include <cstdio>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -34,10 +35,23 @@ std::string shown(const char* format, double value) {
   return text;
 }
 
-void write_row(std::ostream& out, const PlanRow& row) {
-  out << "  " << std::left << std::setw(50) << row.what << std::right << std::setw(9)
-      << grouped(row.requests) << std::setw(14) << grouped(row.prompt_tokens) << std::setw(11)
-      << grouped(row.answer_tokens);
+/// Widths of the columns of counts, as wide as the sums.
+struct Widths {
+  int requests = 9, prompt = 14, answer = 11;
+  explicit Widths(const PlanRow& most) {
+    const auto fit = [](int& width, int64_t value) {
+      width = std::max(width, static_cast<int>(grouped(value).size()) + 2);
+    };
+    fit(requests, most.requests);
+    fit(prompt, most.prompt_tokens);
+    fit(answer, most.answer_tokens);
+  }
+};
+
+void write_row(std::ostream& out, const PlanRow& row, const Widths& width) {
+  out << "  " << std::left << std::setw(50) << row.what << std::right << std::setw(width.requests)
+      << grouped(row.requests) << std::setw(width.prompt) << grouped(row.prompt_tokens)
+      << std::setw(width.answer) << grouped(row.answer_tokens);
   if (row.seconds >= 0) {
     out << "  " << format_duration(row.seconds);
   }
@@ -67,16 +81,17 @@ std::string to_json(const Plan& plan) {
 
 std::string to_text(const Plan& plan) {
   std::ostringstream out;
-  out << "  " << std::left << std::setw(50) << "what" << std::right << std::setw(9) << "requests"
-      << std::setw(14) << "prompt tokens" << std::setw(11) << "answers"
-      << (plan.most.seconds >= 0 ? "  time" : "") << (plan.most.money >= 0 ? "  money" : "")
-      << '\n';
+  const Widths width(plan.most);
+  out << "  " << std::left << std::setw(50) << "what" << std::right << std::setw(width.requests)
+      << "requests" << std::setw(width.prompt) << "prompt tokens" << std::setw(width.answer)
+      << "answers" << (plan.most.seconds >= 0 ? "  time" : "")
+      << (plan.most.money >= 0 ? "  money" : "") << '\n';
   for (const PlanRow& row : plan.rows) {
-    write_row(out, row);
+    write_row(out, row, width);
   }
   out << '\n';
-  write_row(out, plan.least);
-  write_row(out, plan.most);
+  write_row(out, plan.least, width);
+  write_row(out, plan.most, width);
   constexpr double kMiB = 1 << 20, kTera = 1e12;
   if (plan.kv_bytes >= 0) {
     out << "  cache of keys and values at the longest length: "

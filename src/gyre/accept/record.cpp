@@ -174,6 +174,16 @@ struct Record::State {
     }
     return text;
   }
+
+  Sample sample_at(size_t i) const {
+    try {
+      return sample_of(line_text(i));
+    } catch (const Error& fault) {
+      const std::string place = dir.empty() ? "sample" : (dir / kSamples).string();
+      throw Error(fault.code(), place, ":", i + 1, ": ", fault.what(),
+                  "; mend the line or start over with --force");
+    }
+  }
 };
 
 Record::Record() : state_(std::make_unique<State>()) {
@@ -222,7 +232,7 @@ std::optional<Sample> Record::find(const std::string& sid) const {
   if (found == state_->known.end() || found->second.final_line < 0) {
     return std::nullopt;
   }
-  return sample_of(state_->line_text(static_cast<size_t>(found->second.final_line)));
+  return state_->sample_at(static_cast<size_t>(found->second.final_line));
 }
 
 int64_t Record::attempts(const std::string& sid) const {
@@ -257,7 +267,7 @@ std::vector<Sample> Record::samples() const {
   std::vector<Sample> out;
   out.reserve(state_->finals.size());
   for (const size_t i : state_->finals) {
-    out.push_back(sample_of(state_->line_text(i)));
+    out.push_back(state_->sample_at(i));
   }
   return out;
 }

@@ -167,6 +167,22 @@ TEST(Record, SaysWhichLineIsNone) {
                 "--force");
 }
 
+TEST(Record, SaysWhichLineIsDamagedInside) {
+  const TempFolder temp;
+  { Record(temp / "run", kSettings, false).add(a_sample(1), true); }
+  const std::string file = (temp / "run" / "samples.jsonl").string();
+  std::string text = read_file(file);
+  const std::string word = "\"verdict\":";
+  text.replace(text.find(word), word.size(), "\"verdikt\":");
+  write_file_atomic(file, text);
+  const Record record(temp / "run", kSettings, false);
+  const std::string message = message_of([&] { (void)record.samples(); });
+  EXPECT_TRUE(message.starts_with(file + ":1: not a sample of gyre.accept_sample/1: {")) << message;
+  EXPECT_TRUE(message.ends_with("(key 'verdict' not found); mend the line or start over with "
+                                "--force"))
+      << message;
+}
+
 TEST(Record, RefusesLinesOfAnotherRun) {
   const TempFolder temp;
   { Record(temp / "run", kSettings, false); }

@@ -1,6 +1,6 @@
 #include "gyre/accept/regression.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -8,13 +8,11 @@
 #include "gyre/accept/record.h"
 #include "gyre/accept/statistics.h"
 #include "gyre/base/error.h"
-#include "gyre/study/statistics.h"
 
 namespace gyre::accept {
 namespace {
 
 constexpr double kOneSided = 0.05;
-constexpr int64_t kRepeats = 2000;
 
 /// What makes an item the same in both runs. Dials that are measured, not set, depend on the texts.
 std::string key_of(const Item& item) {
@@ -29,8 +27,9 @@ std::string key_of(const Item& item) {
   return key;
 }
 
-bool counts(const Sample& sample) {
-  return sample.item.level >= 2 && sample.item.arm == "short";
+bool counts(const Item& item, int64_t original_length) {
+  const bool ranked = item.form == AnswerForm::Ranking && item.length == original_length;
+  return item.level >= 2 && (item.arm == "short" || (item.arm == "main" && ranked));
 }
 
 std::string words_of(const Regression& result) {
@@ -50,10 +49,10 @@ std::string words_of(const Regression& result) {
 }  // namespace
 
 Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sample>& after,
-                        double margin) {
+                        int64_t original_length, double margin) {
   std::map<std::string, bool> right;
   for (const Sample& sample : before) {
-    if (counts(sample)) {
+    if (counts(sample.item, original_length)) {
       right.emplace(key_of(sample.item), sample.ok());
     }
   }
@@ -61,7 +60,8 @@ Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sam
   out.margin = margin;
   std::set<std::string> seen;
   for (const Sample& sample : after) {
-    const auto at = counts(sample) ? right.find(key_of(sample.item)) : right.end();
+    const auto at =
+        counts(sample.item, original_length) ? right.find(key_of(sample.item)) : right.end();
     if (at == right.end() || !seen.insert(at->first).second) {
       continue;
     }
@@ -74,8 +74,8 @@ Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sam
   }
   if (out.pairs == 0) {
     out.says =
-        "no item of the original length is in both runs; both need the same --original-length, "
-        "--seed and levels 2 or 3";
+        "no item of the original length is in both runs: one of them read answers and the other "
+        "ranked candidates, or got no answer at all";
     return out;
   }
   const auto difference = paired_difference(out.only_before, out.only_after, out.pairs, kOneSided);
@@ -90,41 +90,43 @@ Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sam
   return out;
 }
 
-Regression compare_with(const std::filesystem::path& before, const std::vector<Sample>& after) {
-  Regression out = compare_runs(Record::read_only(before)->samples(), after);
-  out.before = before.string();
-  return out;
+Before::Before(std::filesystem::path dir, const AcceptOptions& options,
+               const std::filesystem::path& out)
+    : dir_(std::move(dir)) {
+  const auto record = Record::read_only(dir_);
+  std::error_code missing;
+  if (!out.empty() && std::filesystem::equivalent(dir_, out, missing)) {
+    throw Error(Code::Usage, "accept: --before and --out are the same folder ", dir_.string(),
+                "; give the new run a folder of its own");
+  }
+  const AcceptOptions was = options_of(record->settings());
+  const auto differ = [&](const char* name, int64_t before, int64_t now) {
+    if (before != now) {
+      throw Error(Code::Usage, "accept: --before ", dir_.string(), " was run with --", name, " ",
+                  before, ", this run has ", now, ": no item is in both; use --", name, " ",
+                  before);
+    }
+  };
+  original_length_ = options.original_length;
+  differ("original-length", was.original_length, options.original_length);
+  differ("seed", was.seed, options.seed);
+  const auto shares = [&](int64_t level) {
+    const auto has = [&](const AcceptOptions& one) {
+      return std::find(one.levels.begin(), one.levels.end(), level) != one.levels.end();
+    };
+    return has(was) && has(options);
+  };
+  if (!shares(2) && !shares(3)) {
+    throw Error(Code::Usage, "accept: --before ", dir_.string(),
+                " and this run share neither level 2 nor level 3, whose short items are compared; "
+                "add one with --levels");
+  }
+  samples_ = record->samples();
 }
 
-Measure nll_delta(std::span<const double> before, std::span<const double> after, int64_t length) {
-  if (before.size() != after.size()) {
-    throw Error(Code::Internal, "nll delta: ", before.size(), " texts before, ", after.size(),
-                " after");
-  }
-  Measure out;
-  out.id = "nll_delta";
-  out.title = "nats per token, after minus before, same texts";
-  out.level = 1;
-  out.length = length;
-  out.n = static_cast<int64_t>(before.size());
-  std::vector<double> differences;
-  for (size_t i = 0; i < before.size(); ++i) {
-    differences.push_back(after[i] - before[i]);
-  }
-  out.value = study::mean(differences);
-  const auto interval = study::bootstrap(
-      out.n,
-      [&](std::span<const int64_t> drawn) {
-        double sum = 0.0;
-        for (const int64_t i : drawn) {
-          sum += differences[static_cast<size_t>(i)];
-        }
-        return sum / static_cast<double>(drawn.size());
-      },
-      kRepeats, 1);
-  out.lo = interval.lo;
-  out.hi = interval.hi;
-  out.says = "above 0: the change made the model worse at this length";
+Regression Before::compare(const std::vector<Sample>& after) const {
+  Regression out = compare_runs(samples_, after, original_length_);
+  out.before = dir_.string();
   return out;
 }
 

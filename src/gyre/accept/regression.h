@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,22 +12,29 @@
 
 namespace gyre::accept {
 
-/// Items of the short arm (levels 2 and 3), which stand at the original length. PASS when the loss
-/// is below the margin at 95 %, FAIL when it is above it, else undecided. Failed requests count as
-/// wrong answers.
+/// Items of levels 2 and 3 at the original length: those of the short arm, ranked ones too. PASS
+/// when the loss is below the margin at 95 %, FAIL when it is above it, else undecided. Failed
+/// requests count as wrong answers.
 Regression compare_runs(const std::vector<Sample>& before, const std::vector<Sample>& after,
-                        double margin = 0.02);
+                        int64_t original_length, double margin = 0.02);
 
-/// The folder of an earlier run against the samples of this one. Without a common item its status
-/// is NotRun and `says` tells why.
-///
-/// throws  Error(File) when the folder holds no run
-Regression compare_with(const std::filesystem::path& before, const std::vector<Sample>& after);
+/// An earlier run that a new one is to be compared with.
+class Before {
+ public:
+  /// Before anything is sent: can the two be compared at all?
+  ///
+  /// throws  Error(File) when the folder holds no run
+  ///         Error(Usage) when its items are others (--original-length, --seed, --levels), or when
+  ///         it is the folder `out` of the new run itself
+  Before(std::filesystem::path dir, const AcceptOptions& options, const std::filesystem::path& out);
 
-/// In process: nats per token of the same texts before and after; mean difference with a paired
-/// bootstrap over the texts. lo and hi are NaN for fewer than two texts.
-///
-/// throws  Error(Internal) when the lists differ in length
-Measure nll_delta(std::span<const double> before, std::span<const double> after, int64_t length);
+  Regression compare(const std::vector<Sample>& after) const;
+  const std::vector<Sample>& samples() const { return samples_; }
+
+ private:
+  std::filesystem::path dir_;
+  int64_t original_length_ = 0;
+  std::vector<Sample> samples_;
+};
 
 }  // namespace gyre::accept

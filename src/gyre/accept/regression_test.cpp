@@ -28,7 +28,7 @@ std::vector<Sample> run_of(int64_t n, const std::string& subject, const std::vec
 }
 
 TEST(Regression, NothingLostPassesWithEnoughItems) {
-  const auto out = compare_runs(run_of(200, "a", {}), run_of(200, "b", {}));
+  const auto out = compare_runs(run_of(200, "a", {}), run_of(200, "b", {}), 512);
   EXPECT_EQ(out.pairs, 200);
   EXPECT_EQ(out.both, 200);
   EXPECT_EQ(out.status, Status::Pass);  // lower bound -2.7055 / 202.7
@@ -39,12 +39,12 @@ TEST(Regression, NothingLostPassesWithEnoughItems) {
 }
 
 TEST(Regression, FewItemsLeaveItOpen) {
-  EXPECT_EQ(compare_runs(run_of(50, "a", {}), run_of(50, "b", {})).status, Status::Undecided);
+  EXPECT_EQ(compare_runs(run_of(50, "a", {}), run_of(50, "b", {}), 512).status, Status::Undecided);
 }
 
 TEST(Regression, ALossAboveTheMarginFailsAndNamesItsItems) {
   const auto after = run_of(60, "b", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  const auto out = compare_runs(run_of(60, "a", {0}), after);
+  const auto out = compare_runs(run_of(60, "a", {0}), after, 512);
   EXPECT_EQ(out.status, Status::Fail);
   EXPECT_EQ(out.only_before, 9);
   EXPECT_EQ(out.only_after, 0);
@@ -57,31 +57,76 @@ TEST(Regression, ALossAboveTheMarginFailsAndNamesItsItems) {
 TEST(Regression, OnlyTheShortArmCounts) {
   auto before = run_of(10, "a", {});
   before[3].item.arm = "main";
-  EXPECT_EQ(compare_runs(before, run_of(10, "b", {})).pairs, 9);
+  EXPECT_EQ(compare_runs(before, run_of(10, "b", {}), 512).pairs, 9);
 }
 
 TEST(Regression, RunsWithoutACommonItemSaySo) {
-  const auto out = compare_runs({testing::a_sample(0)}, run_of(3, "b", {}));  // of the main arm
+  const auto out =
+      compare_runs({testing::a_sample(0)}, run_of(3, "b", {}), 512);  // of the main arm
   EXPECT_EQ(out.status, Status::NotRun);
   EXPECT_EQ(out.says,
-            "no item of the original length is in both runs; both need the same "
-            "--original-length, --seed and levels 2 or 3");
+            "no item of the original length is in both runs: one of them read answers and the "
+            "other ranked candidates, or got no answer at all");
 }
 
-TEST(Regression, AFolderWithoutARunIsRefused) {
-  const testing::TempFolder folder;
+TEST(Regression, RankedItemsOfTheOriginalLengthCount) {
+  const auto ranked = [](const std::string& subject, int64_t bad) {
+    auto out = run_of(10, subject, {bad});
+    for (Sample& sample : out) {
+      sample.item.arm = "main";
+      sample.item.form = AnswerForm::Ranking;
+      sample.item.length = sample.item.index < 6 ? 512 : 4096;
+    }
+    return out;
+  };
+  const auto out = compare_runs(ranked("a", 8), ranked("b", 2), 512);
+  EXPECT_EQ(out.pairs, 6);
+  EXPECT_EQ(out.only_before, 1);  // index 2; the loss at index 8 is of a longer prompt
+}
+
+std::string refusal(const std::filesystem::path& before, const AcceptOptions& options,
+                    const std::filesystem::path& out = "") {
   try {
-    compare_with(folder / "none", {});
-    FAIL();
+    (void)Before(before, options, out);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::File);
-    EXPECT_EQ(std::string(error.what()),
-              (folder / "none").string() +
-                  " holds no acceptance run; give the folder that gyre accept --out wrote");
+    return error.what();
   }
+  return "";
 }
 
-TEST(Regression, ReadsTheFolderOfTheEarlierRun) {
+TEST(Before, AFolderWithoutARunIsRefused) {
+  const testing::TempFolder folder;
+  EXPECT_EQ(refusal(folder / "none", {}),
+            (folder / "none").string() +
+                " holds no acceptance run; give the folder that gyre accept --out wrote");
+}
+
+TEST(Before, RunsThatCannotShareAnItemAreRefusedBeforeAnythingIsSent) {
+  const testing::TempFolder folder;
+  const std::string run = (folder / "run").string();
+  {
+    Record record(run, {{"seed", "1"}, {"levels", "[1,2]"}, {"original-length", "512"}}, false);
+    record.add(run_of(1, "a", {})[0], true);
+  }
+  EXPECT_EQ(refusal(run, {}), "");
+  AcceptOptions other;
+  other.seed = 2;
+  EXPECT_EQ(refusal(run, other), "accept: --before " + run +
+                                     " was run with --seed 1, this run has 2: no item is in both; "
+                                     "use --seed 1");
+  AcceptOptions longer;
+  longer.original_length = 1024;
+  EXPECT_NE(refusal(run, longer).find("use --original-length 512"), std::string::npos);
+  AcceptOptions third;
+  third.levels = {1, 3};
+  EXPECT_EQ(refusal(run, third), "accept: --before " + run +
+                                     " and this run share neither level 2 nor level 3, whose short "
+                                     "items are compared; add one with --levels");
+  EXPECT_EQ(refusal(run, {}, run), "accept: --before and --out are the same folder " + run +
+                                       "; give the new run a folder of its own");
+}
+
+TEST(Before, ReadsTheFolderOfTheEarlierRun) {
   const testing::TempFolder folder;
   {
     Record record(folder / "run", {{"seed", "1"}}, false);
@@ -89,30 +134,10 @@ TEST(Regression, ReadsTheFolderOfTheEarlierRun) {
       record.add(sample, true);
     }
   }
-  const auto out = compare_with(folder / "run", run_of(20, "b", {}));
+  const auto out = Before(folder / "run", {}, "").compare(run_of(20, "b", {}));
   EXPECT_EQ(out.pairs, 20);
   EXPECT_EQ(out.only_after, 1);
   EXPECT_EQ(out.before, (folder / "run").string());
-}
-
-TEST(NllDelta, IsTheMeanDifferenceWithAnInterval) {
-  const std::vector<double> before{2.0, 3.0, 2.5, 2.7}, after{2.1, 3.2, 2.6, 2.8};
-  const Measure out = nll_delta(before, after, 512);
-  EXPECT_NEAR(out.value, 0.125, 1e-12);
-  EXPECT_GE(out.lo, 0.1 - 1e-12);  // no resample leaves the range of the differences
-  EXPECT_LE(out.hi, 0.2 + 1e-12);
-  EXPECT_LT(out.lo, out.hi);
-  EXPECT_EQ(out.n, 4);
-}
-
-TEST(NllDelta, ListsOfDifferentLengthAreABug) {
-  const std::vector<double> one{1.0}, two{1.0, 2.0};
-  try {
-    nll_delta(one, two, 512);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "nll delta: 1 texts before, 2 after");
-  }
 }
 
 }  // namespace

@@ -152,7 +152,21 @@ TEST(ResultText, ShowsFindingsForTheServerAndEveryPlannedCell) {
   EXPECT_EQ(text.find("vLLM"), std::string::npos);
   EXPECT_NE(text.find("16/16 10/16"), std::string::npos);
   EXPECT_NE(text.find("level 1 failed at 8192 tokens"), std::string::npos);
-  EXPECT_NE(text.find("gyre accept show " + a_result().failures[0].item.sid), std::string::npos);
+}
+
+TEST(ResultText, LongNamesCutNoNumber) {
+  Acceptance a = a_result();
+  a.cells[0].dials["qpos"] = std::string(200, 'q');
+  Measure m;
+  m.title = std::string(200, 't');
+  m.task = "needle";
+  m.value = 0.25;
+  m.lo = 0.125;
+  m.hi = 0.5;
+  a.measures.push_back(m);
+  const std::string text = to_text(a);
+  EXPECT_NE(text.find("0.25 (0.12-0.50)"), std::string::npos) << text;
+  EXPECT_NE(text.find("16/16 10/16"), std::string::npos);
 }
 
 TEST(ResultWords, CleanAndWrap) {
@@ -161,6 +175,8 @@ TEST(ResultWords, CleanAndWrap) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(clean_utf8("a\xff\xc3\xa9\xc3"), "a?\xc3\xa9?");
   EXPECT_EQ(clean_utf8("\x1b[31mred\a\n"), "\\x1b[31mred\\x07\n");  // a terminal would obey it
+  EXPECT_EQ(clean_utf8("a\u202Eb\u009Bc\u2066d"), "a\\xe2\\x80\\xaeb\\xc2\\x9bc\\xe2\\x81\\xa6d");
+  EXPECT_EQ(clean_utf8("\u00E9\u2013\u2028"), "\u00E9\u2013\u2028");
   EXPECT_EQ(one_line("a\nb\x1b[31m"), "a b\\x1b[31m");
   EXPECT_EQ(one_line("abcdef", 3), "abc...");
   EXPECT_EQ(wrapped("aa bb cc", "  ", 7), "  aa bb\n  cc\n");

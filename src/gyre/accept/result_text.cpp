@@ -155,7 +155,7 @@ std::string bucket_text(const BucketResult& bucket) {
 }
 
 void write_cells(std::ostream& out, const Acceptance& a) {
-  Table table({"task", "tokens", "dials", "right, first place to last", "wanted", "verdict"});
+  Table table({"verdict", "tokens", "wanted", "right, first place to last", "task", "dials"});
   for (const Cell& cell : a.cells) {
     if (cell.arm != "main") {
       continue;
@@ -169,9 +169,9 @@ void write_cells(std::ostream& out, const Acceptance& a) {
                             : cell.needs_about > 0
                                 ? str("needs about ", cell.needs_about, " more a bucket")
                                 : cell.says;
-    table.add({cell.task, grouped(cell.length), dials.empty() ? "-" : dials.substr(2),
-               buckets.empty() ? "-" : joined(buckets, " "), plain(cell.threshold, 2),
-               name_of(cell.status)},
+    table.add({name_of(cell.status), grouped(cell.length), plain(cell.threshold, 2),
+               buckets.empty() ? "-" : joined(buckets, " "), cell.task,
+               dials.empty() ? "-" : dials.substr(2)},
               one_line(why));
   }
   if (!table.empty()) {
@@ -180,10 +180,10 @@ void write_cells(std::ostream& out, const Acceptance& a) {
 }
 
 void write_measures(std::ostream& out, const Acceptance& a) {
-  Table table({"control or measure", "task", "tokens", "n", "value"});
+  Table table({"value", "n", "tokens", "task", "control or measure"});
   for (const Measure& m : a.measures) {
-    table.add({m.title.empty() ? m.id : m.title, m.task.empty() ? "-" : m.task,
-               m.length > 0 ? grouped(m.length) : "-", str(m.n), share_text(m.value, m.lo, m.hi)},
+    table.add({share_text(m.value, m.lo, m.hi), str(m.n), m.length > 0 ? grouped(m.length) : "-",
+               m.task.empty() ? "-" : m.task, m.title.empty() ? m.id : m.title},
               one_line(m.says, 1000));
   }
   if (!table.empty()) {
@@ -241,10 +241,6 @@ std::string to_text(const Acceptance& a) {
     out << ", money " << plain(a.cost.money, 2);
   }
   out << '\n';
-  if (!a.failures.empty()) {
-    out << a.failures.size() << " items were not ok; see one with: gyre accept show "
-        << a.failures.front().item.sid << " --out DIR\n";
-  }
   return out.str();
 }
 

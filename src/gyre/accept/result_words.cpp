@@ -101,6 +101,26 @@ std::string cell_message(const Cell& cell) {
   return out + (cell.says.empty() ? "" : "; " + cell.says);
 }
 
+namespace {
+
+/// Characters of two and three bytes that a terminal obeys: C1 controls (U+009B starts a command)
+/// and those that turn the direction of text.
+bool is_obeyed(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 2) {
+    return (byte(0) == 0xC2 && byte(1) < 0xA0) || character == "\u061C";
+  }
+  if (character.size() != 3 || byte(0) != 0xE2) {
+    return false;
+  }
+  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F);
+  const bool turns = byte(1) == 0x80 && byte(2) >= 0xAA && byte(2) <= 0xAE;
+  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
+  return marks || turns || isolates;
+}
+
+}  // namespace
+
 std::string clean_utf8(const std::string& text) {
   std::string out;
   out.reserve(text.size());
@@ -108,10 +128,12 @@ std::string clean_utf8(const std::string& text) {
     const size_t n = utf8_length(text, i);
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool control = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
-    if (control) {  // a terminal would obey it
-      char shown[8];
-      std::snprintf(shown, sizeof shown, "\\x%02x", byte);
-      out += shown;
+    if (control || is_obeyed(std::string_view(text).substr(i, n))) {  // shown, not obeyed
+      for (size_t k = 0; k < std::max<size_t>(n, 1); ++k) {
+        char shown[8];
+        std::snprintf(shown, sizeof shown, "\\x%02x", static_cast<unsigned char>(text[i + k]));
+        out += shown;
+      }
     } else {
       out += n == 0 ? "?" : text.substr(i, n);
     }

@@ -7,6 +7,7 @@
 #include "gyre/accept/record.h"
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 
 namespace gyre::accept {
 namespace {
@@ -283,8 +284,9 @@ Sample sample_of(const std::string& text) {
     return out;
   } catch (const std::exception& fault) {
     constexpr size_t kShown = 60;
-    throw Error(Code::Format, "not a sample of gyre.accept_sample/1: ", text.substr(0, kShown),
-                text.size() > kShown ? "..." : "", " (", fault.what(), ")");
+    throw Error(Code::Format,
+                "not a sample of gyre.accept_sample/1: ", gyre::one_line(text, kShown), " (",
+                json_words(fault.what()), ")");
   }
 }
 

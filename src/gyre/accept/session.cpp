@@ -90,10 +90,21 @@ bool Session::replayed() const {
   return requests() == 0;
 }
 
-std::optional<Sample> Session::recorded(const Item& item) const {
+bool Session::answered() const {
+  const std::lock_guard guard(lock_);
+  return answered_;
+}
+
+void Session::note(const Sample& sample) {
+  const std::lock_guard guard(lock_);
+  answered_ = answered_ || sample.reply.answered();
+}
+
+std::optional<Sample> Session::recorded(const Item& item) {
   std::optional<Sample> found = record_.find(item.sid);
   if (found) {
     found->item = item;  // the record keeps no prompts
+    note(*found);
   }
   return found;
 }
@@ -128,6 +139,7 @@ Sample Session::attempt(const Item& item, int64_t in_flight) {
 
 void Session::keep(const Sample& sample, bool final) {
   record_.add(sample, final);
+  note(sample);
   if (final && on_sample_) {
     const std::lock_guard guard(lock_);
     on_sample_(sample);

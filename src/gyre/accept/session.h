@@ -47,12 +47,14 @@ class Session {
   Subject& subject() { return subject_; }
   int64_t requests() const;  // attempts sent by this process
   bool replayed() const;     // nothing was sent yet: all came from the record
+  bool answered() const;     // some item got an answer, now or on record
 
  private:
   Sample ask_one(Item item);
   Sample ask_fresh(const Item& item);
   Sample attempt(const Item& item, int64_t in_flight);
-  std::optional<Sample> recorded(const Item& item) const;
+  std::optional<Sample> recorded(const Item& item);
+  void note(const Sample& sample);
   double wait_after(const Sample& sample, double waited_s) const;
   void keep(const Sample& sample, bool final);
 
@@ -62,6 +64,7 @@ class Session {
   std::function<void(const Sample&)> on_sample_;
   mutable std::mutex lock_;
   int64_t requests_ = 0, in_flight_ = 0;
+  bool answered_ = false;
 };
 
 }  // namespace gyre::accept

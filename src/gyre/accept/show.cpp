@@ -1,5 +1,7 @@
 #include "gyre/accept/show.h"
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -15,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-Sample find_sample(const Record& record, const std::string& sid) {
+Sample find_sample(const Record& record, std::string sid) {
+  std::transform(sid.begin(), sid.end(), sid.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::optional<Sample> found;
   for (Sample& sample : record.samples()) {
     if (!sample.item.sid.starts_with(sid)) {
@@ -84,16 +87,6 @@ void write_item(std::ostream& out, const Item& item) {
 }
 
 }  // namespace
-
-AcceptOptions options_of(const std::map<std::string, std::string>& settings) {
-  AcceptOptions options;
-  for (const Field& field : fields_of(options)) {
-    if (const auto found = settings.find(field.name); found != settings.end()) {
-      field.set(found->second);
-    }
-  }
-  return options;
-}
 
 Shown show(const fs::path& dir, const std::string& sid) {
   const auto record = Record::read_only(dir);

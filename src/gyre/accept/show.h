@@ -25,7 +25,4 @@ Shown show(const std::filesystem::path& dir, const std::string& sid);
 std::string to_text(const Shown& shown);
 std::string to_json(const Shown& shown);
 
-/// Options as the settings of a run's folder tell them.
-AcceptOptions options_of(const std::map<std::string, std::string>& settings);
-
 }  // namespace gyre::accept

@@ -107,6 +107,7 @@ struct Facts {
   std::vector<Claim> claims;                 // windows
   std::optional<int64_t> slots;              // requests that share the window, where told
   bool counts_tokens = false;                // count_tokens() works
+  bool echoes = false;                       // Ask::echo surely works; a server is tried first
   std::map<std::string, std::string> other;  // anything else that was told, for the record
 };
 

@@ -9,6 +9,7 @@
 #include "gyre/accept/acceptance.h"
 #include "gyre/accept/facts_file.h"
 #include "gyre/accept/plan.h"
+#include "gyre/accept/regression.h"
 #include "gyre/accept/result_words.h"
 #include "gyre/accept/show.h"
 #include "gyre/base/error.h"
@@ -68,7 +69,7 @@ std::map<std::string, std::string> settings_of(const AcceptVerb& verb) {
 }
 
 std::string key_of(const AcceptVerb& verb) {
-  const char* key = std::getenv(verb.key_env.c_str());
+  const char* key = std::getenv(verb.key_variable().c_str());
   return key == nullptr ? "" : key;
 }
 
@@ -114,9 +115,10 @@ struct Silence {
 
 Silence silence_of(const AcceptVerb& verb, const Reply& reply) {
   if (reply.fault == accept::Fault::Auth) {
-    const bool set = std::getenv(verb.key_env.c_str()) != nullptr;
-    return {"the key refused", set ? "put the right key into " + verb.key_env
-                                   : "put a key into the variable " + verb.key_env +
+    const std::string variable = verb.key_variable();
+    const bool set = std::getenv(variable.c_str()) != nullptr;
+    return {"the key refused", set ? "put the right key into " + variable
+                                   : "put a key into the variable " + variable +
                                          ", which is not set, or name another with --key-env"};
   }
   if (reply.fault == accept::Fault::Client) {
@@ -146,6 +148,26 @@ void refuse_silence(const AcceptVerb& verb, Record& record) {
               silence.advice);
 }
 
+/// Nothing at the address answers: there is no use in asking on.
+class Silent {};
+
+/// Throws Silent after a few items that all found a wrong address, if none ever got an answer.
+class Contact {
+ public:
+  explicit Contact(bool made) : made_(made) {}
+  void see(const Reply& reply) {
+    constexpr int64_t kPatience = 6;
+    made_ = made_ || !is_wrong_address(reply);
+    if (!made_ && ++in_vain_ >= kPatience) {
+      throw Silent{};
+    }
+  }
+
+ private:
+  bool made_;
+  int64_t in_vain_ = 0;
+};
+
 class Bar {
  public:
   Bar(const Plan& planned, int64_t done)
@@ -173,9 +195,16 @@ Acceptance go(const AcceptVerb& verb, const Plan& planned) {
   Acceptance result;
   {
     Bar bar(planned, record.size());
-    Session session(subject, record, session_options,
-                    [&](const Sample& sample) { bar.step(sample); });
-    result = accept::accept(session, record, verb.accept);
+    Contact contact(!verb.remote() || record.size() > 0);
+    Session session(subject, record, session_options, [&](const Sample& sample) {
+      bar.step(sample);
+      contact.see(sample.reply);
+    });
+    try {
+      result = accept::accept(session, record, verb.accept);
+    } catch (const Silent&) {
+      refuse_silence(verb, record);
+    }
   }
   refuse_silence(verb, record);
   result.command = command_text();
@@ -202,6 +231,9 @@ int run_accept(AcceptVerb& verb) {
     throw Error(Code::Usage,
                 "accept: --json - and --junit - both want standard output; give one a file");
   }
+  if (!verb.accept.before.empty()) {
+    (void)accept::Before(verb.accept.before, verb.accept, verb.out);
+  }
   const Plan planned = accept::plan(verb.accept);
   ask_first(verb, planned);
   Acceptance result;
@@ -222,7 +254,12 @@ int run_accept(AcceptVerb& verb) {
   }
   write_json(verb.common, accept::to_json(result));
   if (verb.common.json != "-" && verb.junit != "-") {
-    std::cout << accept::to_text(result) << "all numbers: " << file.string() << '\n'
+    std::cout << accept::to_text(result);
+    if (!result.failures.empty()) {
+      std::cout << result.failures.size() << " items were not ok; see one with: gyre accept show "
+                << result.failures.front().item.sid << " --out " << verb.out << '\n';
+    }
+    std::cout << "all numbers: " << file.string() << '\n'
               << "page: " << (fs::path(verb.out) / "report.html").string() << '\n';
   }
   return accept::exit_status(result);

@@ -17,14 +17,15 @@ struct AcceptVerb {
   accept::AcceptOptions accept;
   accept::EndpointOptions endpoint;
   accept::LocalOptions local;
-  std::string model;                       // name at the endpoint, or path
-  std::string key_env = "OPENAI_API_KEY";  // variable that holds the key
+  std::string model;    // name at the endpoint, or path
+  std::string key_env;  // variable that holds the key; "" = OPENAI_API_KEY, if it is set
   std::string out, junit, sid;
   int64_t attempts = 3;
   double longest_wait_s = 60;
   bool force = false, yes = false;
 
   bool remote() const { return !endpoint.url.empty(); }
+  std::string key_variable() const { return key_env.empty() ? "OPENAI_API_KEY" : key_env; }
 };
 
 /// Prints and writes the result; 0 = PASS, 1 = anything else, 130 = stopped by Ctrl-C.

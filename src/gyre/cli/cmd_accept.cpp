@@ -1,10 +1,14 @@
 // gyre accept: can a model or service really use the context that it advertises?
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "gyre/accept/options.h"
 #include "gyre/base/error.h"
+#include "gyre/base/files.h"
+#include "gyre/base/json_words.h"
 #include "gyre/cli/accept_verb.h"
 
 namespace gyre::cli {
@@ -35,7 +39,50 @@ void check_usage(const AcceptVerb& verb) {
     throw Error(Code::Usage, "accept: --longest-wait-s must be seconds, 0 or more, got ",
                 verb.longest_wait_s);
   }
+  if (verb.local.dtype != "fp32" && verb.local.dtype != "bf16") {
+    throw Error(Code::Usage, "accept: --dtype must be fp32 or bf16, got '", verb.local.dtype, "'");
+  }
+  if (verb.local.chunk < 1) {
+    throw Error(Code::Usage, "accept: --chunk must be 1 token or more, got ", verb.local.chunk);
+  }
+  const bool wants_key = verb.remote() && !verb.key_env.empty();
+  if (wants_key && std::getenv(verb.key_env.c_str()) == nullptr) {
+    throw Error(Code::Usage, "accept: --key-env names the variable ", verb.key_env,
+                ", which is not set; export it, or leave --key-env out for a service without keys");
+  }
   accept::check(verb.accept);
+}
+
+/// The run.json of an earlier run: its settings, for those that no flag gives.
+void apply_run_file(AcceptVerb& verb, const nlohmann::json& settings) {
+  const auto take = [](std::string& to, const std::string& value) { to = to.empty() ? value : to; };
+  for (const auto& [name, value] : settings.items()) {
+    const auto text = value.get<std::string>();
+    if (name == "endpoint") {
+      take(verb.endpoint.url, verb.model.empty() ? text : "");
+    } else if (name == "model") {
+      take(verb.model, text);
+    } else if (name == "dtype") {
+      verb.local.dtype = text;
+    } else if (name != "generator") {
+      verb.options.set(name, text, "file");
+    }
+  }
+}
+
+void apply_config(AcceptVerb& verb) {
+  const std::string& path = verb.common.config;
+  const auto file = nlohmann::json::parse(read_file(path), nullptr, false);
+  if (!file.is_object() || file.value("schema", "") != "gyre.accept_run/1") {
+    verb.options.apply_file(path);
+    return;
+  }
+  try {
+    apply_run_file(verb, file.at("settings"));
+  } catch (const nlohmann::json::exception& fault) {
+    throw Error(Code::Format, path, ": not the run.json of an acceptance run (",
+                json_words(fault.what()), ")");
+  }
 }
 
 int run_verb(AcceptVerb& verb, bool plan, bool show) {
@@ -46,7 +93,7 @@ int run_verb(AcceptVerb& verb, bool plan, bool show) {
     return run_accept_show(verb);
   }
   if (!verb.common.config.empty()) {
-    verb.options.apply_file(verb.common.config);
+    apply_config(verb);
   }
   verb.options.apply_flags();
   if (verb.common.print_config) {

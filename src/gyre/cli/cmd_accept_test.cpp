@@ -62,6 +62,13 @@ TEST(CmdAccept, ChecksItsOptions) {
   EXPECT_EQ(message_of(run + "--attempts 0"), "accept: --attempts must be from 1 to 100, got 0");
   EXPECT_EQ(message_of(run + "--longest-wait-s -1"),
             "accept: --longest-wait-s must be seconds, 0 or more, got -1");
+  EXPECT_EQ(message_of(run + "--slow-first-byte -1"),
+            "accept: 'slow-first-byte' must be seconds above 0, got -1");
+  EXPECT_EQ(message_of(run + "--dtype x"), "accept: --dtype must be fp32 or bf16, got 'x'");
+  EXPECT_EQ(message_of(run + "--chunk 0"), "accept: --chunk must be 1 token or more, got 0");
+  EXPECT_EQ(message_of(run + "--key-env GYRE_TEST_NO_SUCH_KEY"),
+            "accept: --key-env names the variable GYRE_TEST_NO_SUCH_KEY, which is not set; export "
+            "it, or leave --key-env out for a service without keys");
   EXPECT_NE(message_of(run + "--levels 4").find("levels"), std::string::npos);
   EXPECT_NE(message_of(run + "--lengths x").find("--lengths must be a whole number"),
             std::string::npos);
@@ -105,6 +112,38 @@ TEST(CmdAccept, NothingAtTheAddressIsExitFourAndLeavesNothingToResume) {
   EXPECT_NE(ran.text.find("start the server or correct --endpoint"), std::string::npos);
   EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1);
   EXPECT_EQ(read_file(temp / "run" / "samples.jsonl"), "");
+}
+
+TEST(CmdAccept, SilenceIsNoticedBeforeAllItemsAreAsked) {
+  const TempFolder temp;
+  const Ran ran =
+      gyre("accept --endpoint http://127.0.0.1:1/v1 --model m --levels 2 --attempts 1 --out " +
+           (temp / "run").string());
+  EXPECT_EQ(ran.code, 4) << ran.text;
+  EXPECT_TRUE(ran.text.starts_with("gyre: accept: asked http://127.0.0.1:1/v1 6 times, found no "))
+      << ran.text;
+}
+
+TEST(CmdAccept, TheRecordOfARunIsAConfiguration) {
+  const TempFolder temp;
+  const std::string file = (temp / "run.json").string();
+  write_file_atomic(file, R"({"schema":"gyre.accept_run/1","settings":{"endpoint":"http://h/v1",)"
+                          R"("model":"m","generator":"1","lengths":"[900]","seed":"7"}})");
+  const Ran ran = gyre("accept --seed 8 --print-config --config " + file);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_NE(ran.text.find("[900]"), std::string::npos) << ran.text;
+  EXPECT_EQ(message_of("--config " + file), "accept: where to? give a folder with --out DIR");
+  write_file_atomic(file, R"({"schema":"gyre.accept_run/1"})");
+  EXPECT_TRUE(message_of("--config " + file)
+                  .starts_with(file + ": not the run.json of an acceptance run ("));
+}
+
+TEST(CmdAccept, ARunBeforeThatDoesNotFitIsRefusedBeforeAnythingIsSent) {
+  const TempFolder temp;
+  const std::string out = (temp / "run").string();
+  EXPECT_EQ(message_of("--endpoint http://127.0.0.1:1/v1 --out " + out + " --before " + out),
+            out + " holds no acceptance run; give the folder that gyre accept --out wrote");
+  EXPECT_FALSE(fs::exists(out));
 }
 
 TEST(CmdAccept, ARunWritesItsFilesAndNoKey) {

@@ -72,8 +72,9 @@ void measure_flips(Prober& prober, Ladder& ladder) {
   prober.bench.find(
       "NONDETERMINISTIC",
       str(changed, " of ", asked, " answers changed their codes when the same bytes were asked ",
-          "again: ", alone.changed, " of ", alone.asked, " alone, ", together.changed, " of ",
-          together.asked, " four at a time"),
+          "again: ", ladder.flips, " of ", ladder.asked_again, " at first, ", alone.changed, " of ",
+          alone.asked, " then alone, ", together.changed, " of ", together.asked,
+          " four at a time"),
       evidence,
       {{"flip_rate", str(one.flip_rate)},
        {"alone", str(alone.value())},

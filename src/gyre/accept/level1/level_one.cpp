@@ -183,9 +183,7 @@ void tests_at_kept_lengths(Prober& prober, Ladder& ladder) {
     }
   }
   test_endpoints(prober);
-  if (prober.able) {
-    test_shift(prober, ladder);
-  }
+  test_shift(prober, ladder);
   test_overflow(prober, ladder);
 }
 

@@ -159,13 +159,15 @@ void streams(const std::vector<Seen>& all, double slow_s, std::vector<Finding>& 
   if (!slow.empty()) {
     const Reply& reply = slow.back()->reply();
     const double ms = std::max(reply.first_token_ms, reply.first_byte_ms);
+    const int64_t together = slow.back()->sample.in_flight;
+    const std::string load = together > 1 ? str(", ", together, " in flight,") : "";
     findings.push_back(
         {"SLOW_FIRST_BYTE",
          reply.answered()
-             ? str("the first text of a prompt of ", slow.back()->predicted, " tokens came after ",
-                   int64_t(ms), " ms; many clients wait ", slow_s, " s")
-             : str("nothing came for a prompt of ", slow.back()->predicted,
-                   " tokens: ", reply.fault_text),
+             ? str("the first text of a prompt of ", slow.back()->predicted, " tokens", load,
+                   " came after ", int64_t(ms), " ms; many clients wait ", slow_s, " s")
+             : str("nothing came for a prompt of ", slow.back()->predicted, " tokens", load, ": ",
+                   reply.fault_text),
          evidence_of(slow),
          {{"ms", str(int64_t(ms))}}});
   }

@@ -1,6 +1,9 @@
 // An answer that crosses the window: counting, then a code of the prompt's beginning. An honest
-// server stops at the window; one that shifts goes on and has forgotten the code.
+// server stops at the window; one that shifts goes on and has forgotten the code. Of a model that
+// is too weak to give codes back the counts alone tell it, where the server itself states the
+// window.
 #include <algorithm>
+#include <cstdlib>
 
 #include "gyre/accept/level1/steps.h"
 #include "gyre/accept/scoring.h"
@@ -56,6 +59,17 @@ bool runs_away(const Seen& seen) {
   return (stopped || longer) && (reply.text.empty() || repetition(reply.text) > 0.3);
 }
 
+/// Is the window one of prompt and answer together? Its error message and what the server says of
+/// its context agree; a limit of prompts alone would be no window.
+bool holds_answers_too(const Prober& prober, const Ladder& ladder, int64_t window) {
+  constexpr int64_t kAgree = 16;
+  const auto& claims = prober.bench.result.facts.claims;
+  return ladder.told && std::abs(*ladder.told - window) <= kAgree &&
+         std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+           return claim.source != "--context" && std::abs(claim.tokens - window) <= kAgree;
+         });
+}
+
 bool says_code(const Seen& seen) {
   const auto codes = codes_in(seen.reply().text);
   return std::find(codes.begin(), codes.end(), seen.sample.item.gold.front()) != codes.end();
@@ -65,8 +79,12 @@ bool says_code(const Seen& seen) {
 
 void test_shift(Prober& prober, const Ladder& ladder) {
   const auto window = window_near(prober, ladder);
-  const Probe* kept = ladder.longest_kept(prober.main);
-  if (!window || kept == nullptr || prober.options().max_tokens > 0) {
+  if (!window || prober.options().max_tokens > 0) {
+    return;
+  }
+  const bool can_tell = prober.able ? ladder.longest_kept(prober.main) != nullptr
+                                    : holds_answers_too(prober, ladder, *window);
+  if (!can_tell) {
     return;
   }
   const int64_t prompt = *window * 3 / 4;
@@ -83,6 +101,16 @@ void test_shift(Prober& prober, const Ladder& ladder) {
   }
   const int64_t total = seen.tokens() + reply.completion_tokens.value_or(0);
   if (!reply.answered() || total <= *window + 16 || says_code(seen)) {
+    return;
+  }
+  if (!prober.able) {
+    if (seen.reported) {
+      prober.bench.find("CONTEXT_SHIFT",
+                        str("prompt and answer have ", total, " tokens in a window of ", *window,
+                            ": the answer went on where the window ends, so the prompt's "
+                            "beginning was given up"),
+                        sids({seen}), {{"window", str(*window)}, {"total", str(total)}});
+    }
     return;
   }
   // Is it the window, or can the model not do it?
