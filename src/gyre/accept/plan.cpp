@@ -98,6 +98,25 @@ void add_level_one(Adder& adder, const AcceptOptions& options) {
   }
 }
 
+/// The cells that a length has room for, by a guess of 4 bytes a token.
+std::vector<Spec> with_room(const std::vector<Spec>& specs, const AcceptOptions& options,
+                            int64_t length, int64_t answer) {
+  constexpr int64_t kRoomForAll = 16384;  // tokens; above it there is no use in making long texts
+  Frame frame;
+  frame.length = std::min(length, kRoomForAll);
+  frame.max_tokens = answer;
+  frame.seed = static_cast<uint64_t>(options.seed);
+  std::vector<Spec> out;
+  for (const Spec& spec : specs) {
+    try {
+      (void)spec.make({}, Arm::Main, frame);
+      out.push_back(spec);
+    } catch (const Error&) {  // it says how much room is missing: nothing is asked there
+    }
+  }
+  return out;
+}
+
 /// Requests of all controls of one length when its cells were asked `asked` items a bucket.
 int64_t control_requests(const AcceptOptions& options, const std::vector<Spec>& specs,
                          int64_t asked) {
@@ -136,16 +155,18 @@ void add_quality(Adder& adder, const AcceptOptions& options, int64_t level) {
             baseline, options.original_length, answer, options.concurrency);
   for (const int64_t length : options.lengths) {
     const int64_t prompt = std::max<int64_t>(length - answer, length / 2);
+    const std::vector<Spec> fitting = with_room(specs, options, length, answer);
+    const auto n_fitting = static_cast<int64_t>(fitting.size());
     int64_t before = 0;
     for (size_t i = 0; i < options.looks.size(); ++i) {
-      const int64_t requests = cells * kBuckets * (options.looks[i] - before);
+      const int64_t requests = n_fitting * kBuckets * (options.looks[i] - before);
       adder.add(str(name, grouped(length), " tokens, look ", i + 1, " of ", options.looks.size()),
                 requests, i == 0 ? requests : 0, prompt, answer, options.concurrency);
       before = options.looks[i];
     }
     adder.add(str(name, grouped(length), " tokens, controls"),
-              control_requests(options, specs, options.looks.back()),
-              control_requests(options, specs, options.looks.front()), prompt, answer,
+              control_requests(options, fitting, options.looks.back()),
+              control_requests(options, fitting, options.looks.front()), prompt, answer,
               options.concurrency);
   }
 }

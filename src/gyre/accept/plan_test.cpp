@@ -41,6 +41,22 @@ TEST(Plan, LevelTwoCountsCellsBucketsAndLooks) {
   EXPECT_EQ(planned.rows[1].what, "level 2 retrieval, 4,096 tokens, look 1 of 2");
 }
 
+TEST(Plan, CellsThatALengthHasNoRoomForAreNotCounted) {
+  AcceptOptions options = level_one_of({512});
+  options.levels = {2};
+  options.looks = {16};
+  const Plan planned = plan(options);  // 31 distractors do not fit: 3 cells of 4
+  EXPECT_EQ(planned.rows[1].requests, 3 * 5 * 16);
+}
+
+TEST(Plan, HugeNumbersKeepTheirColumnsApart) {
+  AcceptOptions options = level_one_of({100'000'000});
+  options.levels = {2};
+  options.looks = {100'000};
+  const std::string text = to_text(plan(options));
+  EXPECT_NE(text.find("  2,000,000  199,999,968,000,000"), std::string::npos) << text;
+}
+
 TEST(Plan, RankingAndCurvesAreInIt) {
   AcceptOptions options = level_one_of({4096});
   options.levels = {2};
