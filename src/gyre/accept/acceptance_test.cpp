@@ -46,5 +46,45 @@ TEST(Acceptance, AMuteServerIsAskedAFewTimesNotThousands) {
   EXPECT_TRUE(out.curves.empty());
 }
 
+/// A model without a word: a token is a byte, answers are line breaks.
+class Blank : public Subject {
+ public:
+  std::string name() const override { return "blank"; }
+  Facts discover() override { return {}; }
+  bool concurrent() const override { return false; }
+  bool can(Api api) const override { return api == Api::Completions; }
+  std::optional<int64_t> count_tokens(const std::string&) override { return std::nullopt; }
+  Reply ask(const Ask& ask) override {
+    Reply reply;
+    reply.prompt_tokens = prompt_bytes(ask);
+    reply.completion_tokens = ask.max_tokens;
+    reply.text = "\n\n";
+    reply.finish = "length";
+    return reply;
+  }
+};
+
+TEST(Acceptance, AModelWithoutAWordAtLengthsWithoutRoomIsNoFault) {
+  for (const char* ranking : {"auto", "off"}) {
+    Blank subject;
+    Record record;
+    Session session(subject, record, {});
+    AcceptOptions options;
+    options.original_length = 64;
+    options.lengths = {64, 512, 1000};
+    options.looks = {1};
+    options.ranking = ranking;
+    const Acceptance out = accept(session, record, options);
+    EXPECT_EQ(out.verdict, Status::Undecided);
+    for (const Finding& finding : out.findings) {
+      EXPECT_NE(finding_kind(finding.id).severity, Severity::Fault) << finding.id;
+    }
+    ASSERT_EQ(out.one.rungs.size(), 3U);
+    EXPECT_TRUE(out.one.rungs[0].says.starts_with("no room: haystack: ")) << out.one.rungs[0].says;
+    EXPECT_EQ(out.one.rungs[2].says,
+              "0 of 8 codes came back; nothing tells whether the rest was read");
+  }
+}
+
 }  // namespace
 }  // namespace gyre::accept

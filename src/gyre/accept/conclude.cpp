@@ -190,7 +190,9 @@ LevelVerdict quality_level(const Acceptance& result, int64_t level) {
   for (const Cell& cell : result.cells) {
     const bool unable = cell.level == level && cell.arm == "short" && cell.status != Status::Pass;
     if (unable) {
-      out.says += str("; ", cell.task, ": ", cell.says.empty() ? cell.why_not_run : cell.says);
+      const std::string words =
+          str("; ", cell.task, ": ", cell.says.empty() ? cell.why_not_run : cell.says);
+      out.says += out.says.find(words) == std::string::npos ? words : "";
       // It was asked for and nothing can be said.
       out.status = worse(out.status, Status::Undecided);
     }

@@ -13,11 +13,23 @@ namespace gyre::accept {
 namespace {
 
 constexpr const char* kTask = "text";
-constexpr int64_t kBytesPerToken = 4;  // of filler; tokenizers in use need fewer tokens than that
+constexpr int64_t kBytesPerToken = 4;  // of filler, at most
 constexpr int64_t kRepeats = 2000;     // of a bootstrap
 constexpr uint64_t kSeed = 1;
 
-Item text_item(int64_t index, const AcceptOptions& options) {
+std::string text_of(int64_t index, const AcceptOptions& options, int64_t bytes) {
+  return filler(static_cast<uint64_t>(options.seed), str("text/", index), bytes);
+}
+
+/// Bytes that keep within the original length: of a subword tokenizer kBytesPerToken a token, else
+/// as many as the first text tells.
+int64_t bytes_of(Subject& subject, const AcceptOptions& options) {
+  const int64_t length = options.original_length, bytes = kBytesPerToken * length;
+  const int64_t tokens = subject.count_tokens(text_of(0, options, bytes)).value_or(length);
+  return tokens <= length ? bytes : bytes * length / tokens;
+}
+
+Item text_item(int64_t index, const AcceptOptions& options, int64_t bytes) {
   Item item;
   item.level = 1;
   item.task = kTask;
@@ -28,8 +40,7 @@ Item text_item(int64_t index, const AcceptOptions& options) {
   item.ask.api = Api::Completions;
   item.ask.echo = true;
   item.ask.max_tokens = 1;
-  item.ask.messages = {{"user", filler(static_cast<uint64_t>(options.seed), str("text/", index),
-                                       kBytesPerToken * options.original_length)}};
+  item.ask.messages = {{"user", text_of(index, options, bytes)}};
   item.tokens_predicted = options.original_length;
   return item;
 }
@@ -93,9 +104,10 @@ void run_text_nll(Bench& bench) {
   if (!bench.result.facts.echoes) {
     return;
   }
+  const int64_t bytes = bytes_of(bench.session.subject(), bench.options);
   std::vector<Item> items;
   for (int64_t i = 0; i < kTexts; ++i) {
-    items.push_back(text_item(i, bench.options));
+    items.push_back(text_item(i, bench.options, bytes));
   }
   std::vector<double> values;
   for (const Sample& sample : bench.session.ask_all(std::move(items))) {

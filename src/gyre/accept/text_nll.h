@@ -11,8 +11,8 @@
 namespace gyre::accept {
 
 /// Asks the texts and adds their mean to the measures; does nothing where the subject does not give
-/// the log-probabilities of a prompt. A text depends on its index, the seed and the length alone,
-/// so that runs of different models read the same ones.
+/// the log-probabilities of a prompt. A text depends on its index, the seed and the length alone
+/// (and on a tokenizer with very short tokens), so that different models read the same ones.
 void run_text_nll(Bench& bench);
 
 /// Mean difference over the texts that both runs read as equally many tokens, with a paired

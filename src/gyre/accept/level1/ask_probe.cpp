@@ -227,7 +227,9 @@ Probe probe(Prober& prober, Ladder& ladder, int64_t length, Api api) {
   if (seen.outcome == Outcome::Failed) {
     failed(probe, seen);
   }
-  if (seen.outcome == Outcome::Failed || seen.outcome == Outcome::Empty) {
+  // Of a model that cannot do the task at any length, an answer of blanks is one more weak answer.
+  const bool empty = seen.outcome == Outcome::Empty && prober.able;
+  if (seen.outcome == Outcome::Failed || empty) {
     const auto other = other_text(prober, probe, seen.outcome);
     if (!other) {
       probe.loss = seen.outcome == Outcome::Empty ? Loss::Empty : Loss::Failed;
@@ -252,8 +254,13 @@ Probe probe(Prober& prober, Ladder& ladder, int64_t length, Api api) {
       probe.loss = Loss::Rate;
       return probe;
     case Outcome::Empty:
-      probe.loss = Loss::Empty;
-      return probe;
+      if (prober.able) {
+        probe.loss = Loss::Empty;
+        return probe;
+      }
+      seen.stripes.assign(seen.stripes.size(), 0);
+      probe.stripes = seen.stripes;
+      break;
     case Outcome::Failed:
       probe.loss = Loss::Failed;
       return probe;

@@ -10,6 +10,7 @@ namespace gyre::accept {
 
 namespace {
 
+constexpr int64_t kShortest = 128;                  // tokens: room for the question and four codes
 constexpr int64_t kBudgets[] = {256, 4096, 16384};  // max_tokens: usual, thinking, long thinking
 
 /// Wants more room: cut off, or all of the room went into thoughts. One span over and over has no
@@ -105,7 +106,7 @@ bool calibrate(Prober& prober) {
   const auto& options = prober.options();
   const int64_t first = *std::min_element(options.lengths.begin(), options.lengths.end());
   const int64_t base = std::min(options.original_length, first);
-  const int64_t small_tokens = base / 2;
+  const int64_t small_tokens = std::max(base / 2, kShortest);
   const int64_t large_tokens =
       std::max(small_tokens + 64, std::min(3 * options.original_length, first) - 128);
   Seen small = ask_within_budget(prober, small_tokens, true);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "gyre/accept/text/filler.h"
+
 namespace gyre::accept {
 
 namespace {
@@ -71,7 +73,11 @@ Influence influence(Prober& prober, int64_t length, Api api, const std::vector<i
   }
   for (const int64_t stripe : stripes) {
     dials.changed = stripe;
-    const auto other = first_token(prober, dials, length, api);
+    std::optional<Seen> other;
+    try {
+      other = first_token(prober, dials, length, api);
+    } catch (const NoRoom&) {  // no sentence there to be replaced: nothing is known of that part
+    }
     const auto moved = other ? difference(base->reply(), other->reply()) : std::nullopt;
     if (moved) {
       result.moved[stripe] = *moved;

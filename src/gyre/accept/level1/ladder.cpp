@@ -105,6 +105,10 @@ void climb(Prober& prober, Ladder& ladder) {
     if (prober.gone) {
       return;
     }
+    if (const std::string why = prober.no_room(length - kLess); !why.empty()) {
+      ladder.no_room[length] = why;
+      continue;
+    }
     one_length(prober, ladder, length);
   }
 }

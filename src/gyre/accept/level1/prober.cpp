@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "gyre/accept/text/filler.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -45,9 +46,31 @@ Item Prober::make(RollCall dials, Frame frame) const {
 }
 
 Item Prober::roll_call(RollCall dials, int64_t length, Api api) const {
+  constexpr int64_t kFewest = 4;
   if (dials.stripes == RollCall().stripes) {
     dials.stripes = stripes_at(length);
   }
+  for (;; dials.stripes /= 2) {  // few bytes a token: the same sentences take more of the length
+    try {
+      return roll_call_of(dials, length, api);
+    } catch (const NoRoom&) {
+      if (dials.stripes <= kFewest || dials.only > 0 || dials.changed >= 0) {
+        throw;
+      }
+    }
+  }
+}
+
+std::string Prober::no_room(int64_t length) const {
+  try {
+    (void)roll_call({}, length, main);
+    return "";
+  } catch (const NoRoom& none) {
+    return none.what();
+  }
+}
+
+Item Prober::roll_call_of(const RollCall& dials, int64_t length, Api api) const {
   Frame frame;
   frame.api = api;
   frame.length = length;

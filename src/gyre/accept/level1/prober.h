@@ -19,10 +19,15 @@ class Prober {
  public:
   explicit Prober(Bench& bench);
 
-  /// A roll call of a prompt that has `length` tokens together with its answer.
+  /// A roll call of a prompt that has `length` tokens together with its answer; with fewer stripes
+  /// than usual where there is no room for all.
+  ///
+  /// throws  NoRoom
   Item roll_call(RollCall dials, int64_t length, Api api) const;
   /// A roll call whose prompt alone has that many tokens.
   Item roll_call_of_prompt(RollCall dials, int64_t tokens) const;
+  /// Why a length has no room for a roll call; "" = it has.
+  std::string no_room(int64_t length) const;
   Seen ask(Item item);
   Seen ask(const RollCall& dials, int64_t length, Api api) {
     return ask(roll_call(dials, length, api));
@@ -55,6 +60,7 @@ class Prober {
   int64_t salt_ = 0;
   std::map<size_t, int64_t> occasions_;  // how often a prompt was asked again, by its hash
   Item make(RollCall dials, Frame frame) const;
+  Item roll_call_of(const RollCall& dials, int64_t length, Api api) const;
   const Seen& keep(Seen seen);
 };
 

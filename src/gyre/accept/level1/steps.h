@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Ladder {
   std::optional<int64_t> told;         // window by the server's own words
   int64_t asked_again = 0, flips = 0;  // equal requests, and how many changed their codes
   std::vector<std::string> flip_evidence;
+  std::map<int64_t, std::string> no_room;  // lengths too short for a roll call, and why
 
   /// The longest whole one of an endpoint; null when there is none.
   const Probe* longest_kept(Api api) const;

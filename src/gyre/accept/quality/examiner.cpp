@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "gyre/accept/scoring/answer_text.h"
 #include "gyre/accept/text/filler.h"
 #include "gyre/base/error.h"
 
@@ -35,6 +36,12 @@ bool is_cut(const Sample& sample) {
   return sample.verdict == Verdict::Cut ||
          (sample.verdict == Verdict::Empty &&
           (sample.reply.finish == "length" || !sample.reply.reasoning.empty()));
+}
+
+/// Thoughts need room; other words that do not end would fill any.
+bool thinks(const Sample& sample) {
+  return !sample.reply.reasoning.empty() || sample.verdict == Verdict::Empty ||
+         without_thinking(sample.reply.text).text != trimmed(sample.reply.text);
 }
 
 std::string fault_words(const Reply& reply) {
@@ -88,8 +95,9 @@ std::vector<Sample> Examiner::ask_all(std::vector<Item> items) {
 void Examiner::calibrate() {
   std::vector<Item> items;
   std::vector<int64_t> bytes;
-  for (const int64_t length :
-       {bench_.options.original_length, 3 * bench_.options.original_length}) {
+  constexpr int64_t kShortest = 256;  // tokens: room for a question, its record and filler
+  const int64_t shorter = std::max(bench_.options.original_length, kShortest);
+  for (const int64_t length : {shorter, 3 * shorter}) {
     Needle dials;
     dials.family = "plain";
     items.push_back(make_needle(dials, frame(length)));
@@ -177,7 +185,10 @@ std::string Examiner::probe(const Spec& spec, int64_t length, Arm arm) {
   const int64_t before = budget_, noted = bench_.result.answer_tokens;
   Sample sample = ask_one(item(spec, {}, arm, length));
   while (is_cut(sample)) {
-    if (!raise_budget()) {
+    constexpr int64_t kMuch = 4096;
+    const bool rambles = !thinks(sample) && (in_vain_ || budget_ >= kMuch);
+    in_vain_ = in_vain_ || rambles;
+    if (rambles || !raise_budget()) {
       budget_ = before;  // no budget helps: the small one costs least
       bench_.result.answer_tokens = noted;
       break;
@@ -212,7 +223,7 @@ std::vector<Judged> Examiner::ask(std::vector<Item> items, const std::vector<Slo
 }
 
 std::vector<Judged> Examiner::ask(const Spec& spec, int64_t length, Arm arm,
-                                   const std::vector<Slot>& wanted) {
+                                  const std::vector<Slot>& wanted) {
   std::vector<Item> items;
   for (const Slot& slot : wanted) {
     items.push_back(item(spec, slot, arm, length));

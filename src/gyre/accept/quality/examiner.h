@@ -52,7 +52,7 @@ class Examiner {
   Item labelled(const Spec& spec, const Slot& slot, int64_t length, Item item) const;
   /// All in one batch.
   std::vector<Judged> ask(const Spec& spec, int64_t length, Arm arm,
-                           const std::vector<Slot>& slots);
+                          const std::vector<Slot>& slots);
   std::vector<Judged> ask(std::vector<Item> items, const std::vector<Slot>& slots);
   /// Set when a whole batch failed: the server is gone, nothing more is asked.
   const std::string& gone() const { return gone_; }
@@ -61,6 +61,7 @@ class Examiner {
   Bench& bench_;
   Api api_ = Api::Chat;
   int64_t budget_ = 0;
+  bool in_vain_ = false;  // a large budget did not end the words of an answer
   std::string gone_;
 
   void calibrate();

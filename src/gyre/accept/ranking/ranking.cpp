@@ -3,27 +3,19 @@
 // answers and is not asked.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "gyre/accept/quality/cells.h"
 #include "gyre/accept/quality/measures.h"
-#include "gyre/accept/ranking/copy.h"
+#include "gyre/accept/ranking/controls.h"
+#include "gyre/accept/ranking/items.h"
 #include "gyre/accept/ranking/scores.h"
 #include "gyre/base/error.h"
-#include "gyre/study/statistics.h"
 
 namespace gyre::accept {
 namespace {
 
-constexpr int64_t kCandidates = 10;
-constexpr int64_t kDistractors = 4;
 constexpr double kChance = 1.0 / kCandidates;
-constexpr int64_t kAnswerTokens = 2;  // some tokenizers write the blank before a digit by itself
-constexpr int64_t kGuessItems = 16;
-constexpr int64_t kCopyItems = 6;
-constexpr int64_t kRepeats = 2000;  // of a bootstrap
-constexpr uint64_t kSeed = 7;
 
 struct Ranks {
   int64_t bucket = 0, index = 0;
@@ -32,22 +24,6 @@ struct Ranks {
   double reciprocal = 0.0, gain = kUnknown;
   int64_t distance = 0;  // tokens from the evidence to the end
 };
-
-Item ranked_item(const Slot& slot, Arm arm, const Frame& frame) {
-  Ranked dials;
-  dials.index = slot.index;
-  dials.distractors = kDistractors;
-  dials.candidates = kCandidates;
-  dials.fraction = place_in(slot.bucket, slot.index);
-  dials.arm = arm;
-  Item item = make_ranked(dials, frame);
-  item.dials["bucket"] = str(slot.bucket);
-  if (arm != Arm::Main) {
-    item.form = AnswerForm::Probe;  // a control: what comes first in it is no failure
-  }
-  item.ask.max_tokens = kAnswerTokens;
-  return item;
-}
 
 Ranks ranks_of(const Slot& slot, const Sample& main, const Sample& swap) {
   Ranks out;
@@ -80,18 +56,6 @@ std::vector<Slot> in_order(int64_t first, int64_t last) {
   return out;
 }
 
-/// A continuation needs the endpoint that continues, and no room for an answer in words.
-Frame ranked_frame(Examiner& examiner, int64_t length) {
-  Frame frame = examiner.frame(length);
-  frame.length = length;
-  frame.max_tokens = kAnswerTokens;
-  Bench& bench = examiner.bench();
-  if (bench.options.api != "chat" && bench.session.subject().can(Api::Completions)) {
-    frame.api = Api::Completions;
-  }
-  return frame;
-}
-
 std::vector<Ranks> ask_ranks(Bench& bench, const Frame& frame, const std::vector<Slot>& wanted) {
   std::vector<Item> items;
   for (const Slot& slot : wanted) {
@@ -104,31 +68,6 @@ std::vector<Ranks> ask_ranks(Bench& bench, const Frame& frame, const std::vector
     out.push_back(ranks_of(wanted[i], samples[2 * i], samples[2 * i + 1]));
   }
   return out;
-}
-
-struct Mean {
-  int64_t n = 0;
-  double value = kUnknown, lo = kUnknown, hi = kUnknown;
-};
-
-/// Mean with its bootstrap interval.
-Mean mean_of(const std::vector<double>& values) {
-  if (values.empty()) {
-    return {};
-  }
-  const auto mean = [&](std::span<const int64_t> picked) {
-    double sum = 0.0;
-    for (const int64_t i : picked) {
-      sum += values[static_cast<size_t>(i)];
-    }
-    return sum / static_cast<double>(picked.size());
-  };
-  const auto n = static_cast<int64_t>(values.size());
-  std::vector<int64_t> all(values.size());
-  std::iota(all.begin(), all.end(), 0);
-  const study::Interval range =
-      n > 1 ? study::bootstrap(n, mean, kRepeats, kSeed) : study::Interval{};
-  return {n, mean(all), range.lo, range.hi};
 }
 
 std::vector<double> gains_of(const std::vector<Ranks>& all, int64_t bucket) {
@@ -214,7 +153,7 @@ Cell new_cell(int64_t length, const AcceptOptions& options) {
   cell.level = 2;
   cell.task = "ranked";
   cell.length = length;
-  cell.dials = {{"k", str(kDistractors)}, {"candidates", str(kCandidates)}};
+  cell.dials = {{"k", str(kRankedDistractors)}, {"candidates", str(kCandidates)}};
   cell.planned = kBuckets * options.looks.back();
   return cell;
 }
@@ -251,80 +190,11 @@ Cell run_length(Examiner& examiner, int64_t length, double threshold) {
   return cell;
 }
 
-/// No evidence: how often the withheld value comes first all the same. Chance is one in ten.
-void run_guesses(Examiner& examiner, int64_t length) {
-  std::vector<Item> items;
-  for (int64_t i = 0; i < kGuessItems; ++i) {
-    items.push_back(
-        ranked_item({kBuckets / 2, i}, Arm::NoEvidence, ranked_frame(examiner, length)));
-  }
-  int64_t n = 0, guessed = 0;
-  for (const Sample& sample : examiner.bench().session.ask_all(std::move(items))) {
-    Item item = sample.item;
-    const auto withheld = item.dials.find("withheld");
-    if (withheld == item.dials.end()) {
-      continue;
-    }
-    item.gold = {withheld->second};
-    if (const auto score = ranked_score(item, sample.reply)) {
-      ++n;
-      guessed += score->place == 1;
-    }
-  }
-  Measure m;
-  m.id = "guess_rate";
-  m.title = "right value ranked first without evidence";
-  m.task = "ranked";
-  m.length = length;
-  m.n = n;
-  if (n > 0) {
-    constexpr double kTail = 0.025;
-    m.value = static_cast<double>(guessed) / static_cast<double>(n);
-    m.lo = wilson_lower(guessed, n, kTail);
-    m.hi = wilson_upper(guessed, n, kTail);
-    m.says = str("chance is ", kChance, m.lo > kChance ? "; above it: values can be guessed" : "");
-  } else {
-    m.says = "no answer told log-probabilities";
-  }
-  examiner.bench().result.measures.push_back(std::move(m));
-}
-
-/// Copies at a tenth, half and nearly all of the length.
-void run_copies(Examiner& examiner, int64_t length) {
-  Bench& bench = examiner.bench();
-  Subject& subject = bench.session.subject();
-  const Frame frame = ranked_frame(examiner, length);
-  if (!subject.can(Api::Completions) || !bench.result.facts.counts_tokens) {
-    return;
-  }
-  const int64_t room = frame.calibration.bytes_for(length);
-  for (const double share : {0.1, 0.5, 0.8}) {
-    const auto distance = static_cast<int64_t>(share * static_cast<double>(room));
-    std::vector<double> gains;
-    for (int64_t i = 0; i < kCopyItems; ++i) {
-      const CopyItem copy = make_copy(i, distance, frame);
-      const Sample sample = bench.session.ask(copy.item);
-      if (sample.reply.prompt_logprobs.empty()) {
-        return;  // no echo: the probe cannot be made here
-      }
-      if (const auto gain = copy_gain(subject, copy, sample.reply)) {
-        gains.push_back(*gain);
-      }
-    }
-    if (gains.empty()) {
-      continue;
-    }
-    const Mean mean = mean_of(gains);
-    RankingPoint point;
-    point.probe = "copy";
-    point.length = length;
-    point.distance = frame.calibration.tokens_for(distance);
-    point.n = mean.n;
-    point.nats = mean.value;
-    point.lo = mean.lo;
-    point.hi = mean.hi;
-    bench.result.ranking.push_back(point);
-  }
+Cell skipped(int64_t length, const AcceptOptions& options, const std::string& why) {
+  Cell cell = new_cell(length, options);
+  cell.buckets.assign(static_cast<size_t>(kBuckets), {});
+  cell.why_not_run = why;
+  return cell;
 }
 
 /// Share of the right value's first places that longer prompts must keep, from the original length;
@@ -347,6 +217,16 @@ void run_ranking(Bench& bench) {
   const int64_t original = bench.options.original_length;
   std::set<int64_t> lengths(bench.options.lengths.begin(), bench.options.lengths.end());
   lengths.erase(original);
+  if (const std::string why = no_room(examiner, original); !why.empty()) {
+    Cell cell = skipped(original, bench.options, why);
+    cell.arm = "short";
+    bench.result.cells.push_back(std::move(cell));
+    for (const int64_t length : lengths) {
+      bench.result.cells.push_back(
+          skipped(length, bench.options, "no baseline at the original length: " + why));
+    }
+    return;
+  }
   Cell baseline = run_length(examiner, original, -1.0);
   const double threshold = threshold_of(baseline, bench.options);
   baseline.arm = "short";
@@ -361,10 +241,10 @@ void run_ranking(Bench& bench) {
     run_copies(examiner, original);
   }
   for (const int64_t length : lengths) {
-    if (const std::string why = examiner.forbidden(length); !why.empty()) {
-      Cell cell = new_cell(length, bench.options);
-      cell.why_not_run = why;
-      bench.result.cells.push_back(std::move(cell));
+    const std::string forbidden = examiner.forbidden(length);
+    const std::string why = forbidden.empty() ? no_room(examiner, length) : forbidden;
+    if (!why.empty()) {
+      bench.result.cells.push_back(skipped(length, bench.options, why));
       continue;
     }
     bench.result.cells.push_back(run_length(examiner, length, threshold));

@@ -50,7 +50,7 @@ void add_stripes(Draft& draft, const RollCall& dials, const Frame& frame, int64_
   }
   const int64_t probe = probe_bytes(haystack, taken, dials.stripes);
   if (dials.changed >= 0 && probe == 0) {
-    throw Error(Code::Usage, "roll call: a text of ", haystack, " bytes has no sentence in stripe ",
+    throw NoRoom("roll call: a text of ", haystack, " bytes has no sentence in stripe ",
                 dials.changed + 1, " that could be replaced; ask for a longer prompt");
   }
   for (int64_t i = 0; i < dials.stripes; ++i) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gyre/base/error.h"
 #include "gyre/base/rng.h"
 
 namespace gyre::accept {
@@ -29,6 +30,13 @@ inline constexpr std::string_view kCodeSymbols = "23456789ABCDEFGHJKMNPQRSTWXYZ"
 /// or other dash.
 std::vector<std::string> codes_in(std::string_view text);
 
+/// A text is too short for what it should hold.
+class NoRoom : public Error {
+ public:
+  template <class... T>
+  explicit NoRoom(const T&... parts) : Error(Code::Usage, parts...) {}
+};
+
 /// A sentence to be placed; the haystack tells where it came to stand.
 struct Insert {
   double fraction = 0.0;  // of the filler before it
@@ -43,7 +51,7 @@ struct Haystack {
 /// Filler with sentences put in at sentence ends. Same seed and same lengths of inserts: the same
 /// filler at the same places, whatever the sentences say.
 ///
-/// throws  Error(Usage) when the sentences and the shortest filler do not fit into n_bytes
+/// throws  NoRoom when the sentences and the shortest filler do not fit into n_bytes
 Haystack make_haystack(uint64_t seed, int64_t n_bytes, const std::vector<Insert>& inserts);
 
 }  // namespace gyre::accept

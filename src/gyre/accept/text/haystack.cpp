@@ -46,7 +46,7 @@ Haystack make_haystack(uint64_t seed, int64_t n_bytes, const std::vector<Insert>
   }
   const bool empty = inserts.empty() ? n_bytes == 0 : n_filler == -1;  // no filler at all
   if (n_filler < kShortestSentence && !empty) {
-    throw Error(Code::Usage, "haystack: the sentences take ", n_bytes - n_filler,
+    throw NoRoom("haystack: the sentences take ", n_bytes - n_filler,
                 " bytes and the filler at least ", kShortestSentence, ", but there is room for ",
                 n_bytes, "; ask for a longer prompt or fewer sentences");
   }
