@@ -10,6 +10,13 @@ namespace {
 
 constexpr size_t kHead = 240, kTail = 480, kAround = 90;  // bytes
 
+/// The nearest place at or after `at` where a word begins, if there is one close by.
+size_t word_after(const std::string& text, size_t at) {
+  constexpr size_t kWord = 24;
+  const size_t space = text.find_first_of(" \n", at);
+  return at > 0 && space != std::string::npos && space - at < kWord ? space + 1 : at;
+}
+
 struct Range {
   size_t begin = 0, end = 0;
 };
@@ -23,6 +30,12 @@ size_t back(const std::string& text, size_t at) {
     --at;
   }
   return std::min(at, text.size());
+}
+
+/// The end of a word about kAround bytes behind `from`.
+size_t end_near(const std::string& text, size_t from) {
+  const size_t at = back(text, std::min(from + kAround, text.size()));
+  return at < text.size() ? word_after(text, at) : at;
 }
 
 /// Sorted, without overlaps; what lies closer than the words of a gap is joined.
@@ -72,11 +85,12 @@ std::string marked(const std::string& prompt, Range part, const std::vector<Rang
 
 std::string prompt_excerpt(const std::string& prompt, const std::vector<std::string>& evidence) {
   const std::vector<Range> marks = marks_of(prompt, evidence);
-  std::vector<Range> parts{{0, back(prompt, std::min(kHead, prompt.size()))}};
-  parts.push_back({back(prompt, prompt.size() - std::min(kTail, prompt.size())), prompt.size()});
+  const size_t tail = back(prompt, prompt.size() - std::min(kTail, prompt.size()));
+  std::vector<Range> parts{{0, end_near(prompt, kHead - kAround)},
+                           {word_after(prompt, tail), prompt.size()}};
   for (const Range& mark : marks) {
-    parts.push_back({back(prompt, mark.begin - std::min(kAround, mark.begin)),
-                     back(prompt, std::min(mark.end + kAround, prompt.size()))});
+    const size_t begin = back(prompt, mark.begin - std::min(kAround, mark.begin));
+    parts.push_back({std::min(word_after(prompt, begin), mark.begin), end_near(prompt, mark.end)});
   }
   std::string out;
   size_t at = 0;

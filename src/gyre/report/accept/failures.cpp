@@ -46,6 +46,15 @@ std::string dials_text(const Sample& sample) {
 }
 
 std::string places_text(const Sample& sample) {
+  constexpr size_t kMost = 5;
+  const auto& places = sample.item.evidence;
+  if (places.size() > kMost) {
+    const auto [first, last] =
+        std::minmax_element(places.begin(), places.end(),
+                            [](const auto& x, const auto& y) { return x.fraction < y.fraction; });
+    return str(places.size(), " places between ", percent(first->fraction), " and ",
+               percent(last->fraction), " of the text");
+  }
   std::string out;
   for (const accept::Place& place : sample.item.evidence) {
     out += str(out.empty() ? "" : "; ", percent(place.fraction), " of the text, ",

@@ -69,7 +69,7 @@ Panel stripes_panel(const Acceptance& a, const char* title, std::vector<int> Run
     panel.x.ticks.push_back(static_cast<double>(kColumns) * quarter / 4 - 0.5);
     panel.x.tick_text.push_back(str(25 * quarter, " %"));
   }
-  panel.height = static_cast<int>(90 + 24 * std::max<size_t>(2, heat.z.size()));
+  panel.height = static_cast<int>(90 + std::max<size_t>(100, 24 * heat.z.size()));
   panel.heat = std::move(heat);
   return panel;
 }
@@ -91,13 +91,19 @@ Key patch(const char* label, int arm) {
 Figure stripes_figure(const Acceptance& a) {
   Figure figure;
   figure.id = "stripes";
-  figure.title = "What of the text was there";
+  figure.title = "What of the text came back";
   figure.shows =
       "Each row is one prompt. Left of a cut nothing comes back when the beginning was dropped, "
       "right of it when the end was. Roll call: a code stands in every stripe of the text and all "
       "are asked for. Influence: a sentence of a stripe is changed and the log-probabilities of "
       "the next token are watched; no change at all means that it was never read.";
-  figure.keys = {patch("there", 1), patch("lost", 2), patch("not known", kNoArm)};
+  if (!a.one.able) {
+    figure.shows +=
+        " This model does not read codes back from a short text either: its roll calls say "
+        "nothing of what was lost.";
+  }
+  figure.keys = {patch("came back, or was read", 1), patch("did not", 2),
+                 patch("not known", kNoArm)};
   figure.not_shown = "whether the model can use what it read: that is level 2";
   figure.formula =
       "influence: max over the likeliest tokens of |log p - log p'|, against the same "

@@ -49,7 +49,7 @@ Panel position_panel(const CellRow& row) {
     panel.x.ticks.push_back(static_cast<double>(b));
     panel.x.tick_text.push_back(str(100 * b / n, "\u2013", 100 * (b + 1) / n));
   }
-  panel.height = static_cast<int>(90 + 42 * heat.z.size());
+  panel.height = static_cast<int>(90 + std::max<size_t>(100, 42 * heat.z.size()));
   panel.heat = std::move(heat);
   return panel;
 }
