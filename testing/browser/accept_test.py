@@ -286,34 +286,35 @@ def content(tally, name, driver, folder, result):
 
 
 def check_the_checks(tally, folder):
-    """Each fault, put into the good page, must be seen by its check."""
+    """Faults put into the good page: each must be seen by its check. One page holds all but the last."""
     text = (folder / "report.html").read_text(encoding="utf-8")
     result = json.loads((folder / "accept.json").read_text(encoding="utf-8"))
     faults = {
-        "a verdict without a line": (text.replace("</p>\n<p>", " ", 1), lambda d: verdict_fails(d, result)),
-        "a finding that is left out": (text.replace('<article class="card', '<article class="off', 1),
+        "a verdict without a line": ("</p>\n<p>", " ", 1, lambda d: verdict_fails(d, result)),
+        "a finding that is left out": ('<article class="card', '<article class="off', 1,
                                        lambda d: findings_fail(d, result)),
-        "evidence that leads nowhere": (text.replace('href="#sid-', 'href="#sid-0', 1),
-                                        lambda d: dead_links(d, folder)),
-        "another number in a map": (text.replace('"label":[["', '"label":[["9', 1),
+        "evidence that leads nowhere": ('href="#sid-', 'href="#sid-0', 1, lambda d: dead_links(d, folder)),
+        "another number in a map": ('"label":[["', '"label":[["9', 1,
                                     lambda d: maps_fail(d, result, 2, "retrieval")),
-        "failures without prompts": (text.replace('<pre class="prompt">', "<pre>"),
-                                     lambda d: failures_fail(d, result)),
-        "a filter that hides nothing": (text.replace("parentElement.hidden = !fits", "x = !fits"),
+        "failures without prompts": ('<pre class="prompt">', "<pre>", -1, lambda d: failures_fail(d, result)),
+        "a filter that hides nothing": ("parentElement.hidden = !fits", "x = !fits", 1,
                                         lambda d: filter_fails(d, result)),
-        "links that open nothing": (text.replace("entry.open = true", "entry.x = true"),
-                                    lambda d: evidence_fails(d)),
-        "a lost row of a table": (text.replace("<tr>", "<tr hidden></tr><tr>"),
-                                  lambda d: tables_fail(d, result)),
+        "a lost row of a table": ("<tr>", "<tr hidden></tr><tr>", -1, lambda d: tables_fail(d, result)),
+        "links that open nothing": ("entry.open = true", "entry.x = true", 1, lambda d: evidence_fails(d)),
     }
+    path, broken = folder / "broken.html", text
     with checks.browser(1280, 900) as driver:
-        for name, (broken, check) in faults.items():
-            path = folder / "broken.html"
-            path.write_text(broken, encoding="utf-8")
-            driver.get("about:blank")
-            checks.open_page(driver, path)
+        for name, (old, new, times, check) in faults.items():
+            last = name == list(faults)[-1]
+            if name == list(faults)[0] or last:
+                broken = text
+                for before, after, n, _ in ([faults[name]] if last else list(faults.values())[:-1]):
+                    broken = broken.replace(before, after, n)
+                path.write_text(broken, encoding="utf-8")
+                driver.get("about:blank")
+                checks.open_page(driver, path)
             tally.report(f"the check notices {name}",
-                         [] if broken != text and check(driver) else ["it did not"])
+                         [] if old in text and check(driver) else ["it did not"])
 
 
 def main():

@@ -19,7 +19,7 @@ void tick_at(Axis& axis, std::vector<double> values) {
   if (values.empty()) {
     return;
   }
-  // The longest is always named; others when they leave room for six or so in all.
+  // The largest is always named; others when they leave room for six or so in all.
   const double least = axis.log ? std::pow(values.back() / std::max(1.0, values.front()), 1.0 / 6)
                                 : (values.back() - values.front()) / 10;
   std::vector<double> kept;
@@ -27,6 +27,9 @@ void tick_at(Axis& axis, std::vector<double> values) {
     if (kept.empty() || (axis.log ? kept.back() / *it >= least : kept.back() - *it >= least)) {
       kept.push_back(*it);
     }
+  }
+  if (kept.size() > 1 && kept.back() != values.front()) {
+    kept.back() = values.front();  // nor is the smallest left out
   }
   std::reverse(kept.begin(), kept.end());
   axis.ticks = kept;

@@ -150,7 +150,8 @@ Trace trace_of(const DialCurve& curve, const std::string& name, int arm, Csv& cs
   return trace;
 }
 
-Panel empty_panel(const Dial& dial, const std::vector<DialCurve>& curves) {
+/// For the curves of one length, or of all (0).
+Panel empty_panel(const Dial& dial, const std::vector<DialCurve>& curves, int64_t length) {
   Panel panel;
   panel.exports = true;
   panel.x.title = dial.axis;
@@ -160,7 +161,9 @@ Panel empty_panel(const Dial& dial, const std::vector<DialCurve>& curves) {
   std::vector<double> xs;
   for (const DialCurve& curve : curves) {
     for (const Point& point : curve.points) {
-      xs.push_back(point.x);
+      if (length == 0 || curve.length == length) {
+        xs.push_back(point.x);
+      }
     }
   }
   tick_at(panel.x, xs);
@@ -189,7 +192,7 @@ void draw(Figure& figure, const Dial& dial, const std::vector<DialCurve>& curves
   for (const DialCurve& curve : curves) {
     const auto [at, fresh] = panel_of.emplace(several ? curve.length : 0, figure.panels.size());
     if (fresh) {
-      figure.panels.push_back(empty_panel(dial, curves));
+      figure.panels.push_back(empty_panel(dial, curves, several ? curve.length : 0));
       figure.panels.back().title = several ? whole(curve.length) + " tokens" : "";
     }
     const std::string name =

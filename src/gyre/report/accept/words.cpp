@@ -113,7 +113,7 @@ std::string status_html(Status status) {
 
 std::string level_line(const Acceptance& a, int64_t level) {
   for (const accept::LevelVerdict& one : a.levels) {
-    if (one.level == level && one.status != Status::NotRun) {
+    if (one.level == level) {
       return str("<p class=\"level\"><b class=\"", look_of(one.status), "\">",
                  accept::name_of(one.status), "</b> ", escape(one.says),
                  one.worst.empty() ? "" : ". Worst: " + escape(one.worst), ".</p>\n");
