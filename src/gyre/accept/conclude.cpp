@@ -179,6 +179,23 @@ LevelVerdict first_level(const Acceptance& result) {
   return out;
 }
 
+/// Tasks that the model cannot do at the original length either, each once; a full grid has many.
+std::string unable_words(const std::vector<std::string>& reasons) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> once;
+  for (const std::string& reason : reasons) {
+    if (std::find(once.begin(), once.end(), reason) == once.end()) {
+      once.push_back(reason);
+    }
+  }
+  std::string out;
+  for (size_t i = 0; i < std::min(kMost, once.size()); ++i) {
+    const auto n = std::count(reasons.begin(), reasons.end(), once[i]);
+    out += "; " + once[i] + (n > 1 ? str(" (", n, " settings)") : "");
+  }
+  return once.size() > kMost ? out + str("; and ", once.size() - kMost, " more like it") : out;
+}
+
 LevelVerdict quality_level(const Acceptance& result, int64_t level) {
   LevelVerdict out;
   out.level = level;
@@ -187,16 +204,16 @@ LevelVerdict quality_level(const Acceptance& result, int64_t level) {
   out.effective_length = has_finding(result, "LENGTH_BAND") ? 0 : effective(lengths);
   out.says = level_words(lengths, out.effective_length);
   out.worst = worst_words(result, level);
+  std::vector<std::string> reasons;
   for (const Cell& cell : result.cells) {
     const bool unable = cell.level == level && cell.arm == "short" && cell.status != Status::Pass;
     if (unable) {
-      const std::string words =
-          str("; ", cell.task, ": ", cell.says.empty() ? cell.why_not_run : cell.says);
-      out.says += out.says.find(words) == std::string::npos ? words : "";
+      reasons.push_back(str(cell.task, ": ", cell.says.empty() ? cell.why_not_run : cell.says));
       // It was asked for and nothing can be said.
       out.status = worse(out.status, Status::Undecided);
     }
   }
+  out.says += unable_words(reasons);
   return out;
 }
 

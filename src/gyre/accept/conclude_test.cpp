@@ -52,6 +52,20 @@ TEST(Conclude, AllPassedIsAPass) {
   EXPECT_EQ(exit_status(out), 0);
 }
 
+TEST(Conclude, TasksThatTheModelCannotDoAreNamedOnce) {
+  Acceptance out = good();
+  for (int i = 0; i < 8; ++i) {
+    Cell unable = cell(2, 512, Status::Undecided);
+    unable.arm = "short";
+    unable.says = i < 4 ? "not able: 0 of 10 right" : "not able: " + std::to_string(i) + " right";
+    out.cells.push_back(unable);
+  }
+  conclude(out);
+  EXPECT_EQ(out.levels[1].says,
+            "up to 4096 tokens; needle: not able: 0 of 10 right (4 settings); needle: not able: 4 "
+            "right; needle: not able: 5 right; and 2 more like it");
+}
+
 TEST(Conclude, EffectiveLengthNeedsEveryShorterOne) {
   Acceptance out = good();
   out.cells[0].status = Status::Fail;

@@ -1,5 +1,6 @@
 #include "gyre/report/accept_page.h"
 
+#include "gyre/accept/record.h"
 #include "gyre/base/error.h"
 #include "gyre/base/files.h"
 #include "gyre/inspect/spectrum.h"
@@ -12,16 +13,21 @@ namespace {
 
 using accept::Acceptance;
 
-std::vector<Section> sections_of(const Acceptance& a) {
-  return {accept_findings_section(a),    accept_length_section(a),  accept_retrieval_section(a),
-          accept_composition_section(a), accept_ranking_section(a), accept_resources_section(a),
-          accept_failures_section(a),    accept_made_section(a)};
+std::vector<Section> sections_of(const Acceptance& a, const PromptOf& prompt_of) {
+  return {accept_findings_section(a),
+          accept_length_section(a),
+          accept_retrieval_section(a),
+          accept_composition_section(a),
+          accept_ranking_section(a),
+          accept_resources_section(a),
+          accept_failures_section(a, prompt_of),
+          accept_made_section(a)};
 }
 
 std::string page_of(const Acceptance& a, const std::vector<Section>& sections,
                     const std::string& plotly_js) {
-  const std::string name = inspect::printable(a.subject);
-  return standalone_page("Does " + name + " use its context?", "gyre accept \u00b7 " + name,
+  return standalone_page("Does " + accept_title(a) + " use its context?",
+                         "gyre accept \u00b7 " + inspect::printable(a.subject),
                          accept_verdict(a) + sections_html(sections, a.command),
                          figures_of(sections), plotly_js);
 }
@@ -41,9 +47,11 @@ Section accept_made_section(const Acceptance& a) {
   for (const auto& [name, value] : a.facts.other) {
     out += fact("told: " + name, value);
   }
-  out += fact("requests", str(a.cost.requests, ", of them ", a.cost.errors, " without an answer"));
-  out += fact("tokens", str(a.cost.prompt_tokens, " of prompts, ", a.cost.answer_tokens,
-                            " of answers, ", duration(a.cost.seconds)));
+  out += fact("requests", str(whole(a.cost.requests), ", of them ", whole(a.cost.errors),
+                              " without an answer"));
+  out +=
+      fact("tokens", str(whole(a.cost.prompt_tokens), " of prompts, ", whole(a.cost.answer_tokens),
+                         " of answers, ", duration(a.cost.seconds)));
   if (a.cost.money == a.cost.money) {
     out += fact("money", fixed(a.cost.money, 2));
   }
@@ -60,12 +68,20 @@ Section accept_made_section(const Acceptance& a) {
   return section;
 }
 
-std::string accept_page(const Acceptance& a, const std::string& plotly_js) {
-  return page_of(a, sections_of(a), plotly_js);
+std::string accept_page(const Acceptance& a, const std::string& plotly_js,
+                        const PromptOf& prompt_of) {
+  return page_of(a, sections_of(a, prompt_of), plotly_js);
 }
 
 void write_accept_report(const Acceptance& a, const std::filesystem::path& out_dir) {
-  const std::vector<Section> sections = sections_of(a);
+  const PromptOf kept = [&](const std::string& sid) -> std::string {
+    try {
+      return accept::read_prompt(out_dir, sid);
+    } catch (const Error&) {
+      return "";  // the page is worth having without it; `accept show` says what is wrong
+    }
+  };
+  const std::vector<Section> sections = sections_of(a, kept);
   write_standalone(sections, page_of(a, sections, read_file(find_plotly())), out_dir);
 }
 

@@ -119,8 +119,85 @@ TEST_F(AcceptPage, HoldsEveryCellAndLinksItsFailures) {
   const std::string page = page_of(acceptance());
   EXPECT_EQ(count(page, ">part 3 of 5: "), 4);  // in the tables
   EXPECT_NE(page.find("<a href=\"#sid-abcdef0123456789\">"), std::string::npos);
-  EXPECT_NE(page.find("<code id=\"sid-abcdef0123456789\">"), std::string::npos);
+  EXPECT_NE(page.find("id=\"sid-abcdef0123456789\""), std::string::npos);
   EXPECT_NE(page.find("FAIL: the text is not kept."), std::string::npos);
+}
+
+TEST_F(AcceptPage, WritesTheNumbersOfEachCellIntoTheMap) {
+  Acceptance a = acceptance();
+  a.cells[2].buckets.assign(5, {});  // not asked
+  const std::string page = page_of(a);
+  EXPECT_EQ(count(page, "1.00\\n0.60\u20130.98"), 5);
+  EXPECT_EQ(count(page, R"("not asked")"), 5);
+  EXPECT_NE(page.find(R"("quality":true)"), std::string::npos);
+}
+
+TEST_F(AcceptPage, ControlsHaveNoVerdictAndNoMap) {
+  Acceptance a = acceptance();
+  a.cells.push_back(cell_of(2, "needle", 4096, 7, 3));
+  a.cells.back().arm = "noev";
+  a.cells.back().status = Status::NotRun;
+  const std::string page = page_of(a);
+  EXPECT_NE(page.find("needle, no evidence, 7 distractors</th>"), std::string::npos);
+  EXPECT_EQ(page.find("NOT RUN</span></td><td>"), std::string::npos);
+  EXPECT_EQ(count(page, "<p class=\"panel-title\">needle, no evidence"), 0);
+}
+
+TEST_F(AcceptPage, OnlyListedRequestsAreLinks) {
+  Acceptance a = acceptance();
+  a.findings[0].evidence = {"abcdef0123456789", "0123456789abcdef"};
+  const std::string page = page_of(a);
+  EXPECT_EQ(page.find("href=\"#sid-0123456789abcdef\""), std::string::npos);
+  EXPECT_NE(page.find("0123456789abcdef, not in the list of failures"), std::string::npos);
+}
+
+TEST_F(AcceptPage, OfManyFailuresThoseThatItNamesAreListed) {
+  Acceptance a = acceptance();
+  a.failures.clear();
+  for (int i = 0; i < 500; ++i) {
+    a.failures.push_back(failure_of("sid-number-" + std::to_string(i), "QQ2-222"));
+  }
+  a.findings[0].evidence = {"sid-number-499"};
+  const std::string page = page_of(a);
+  EXPECT_EQ(count(page, "<details class=\"failure\""), 400);
+  EXPECT_NE(page.find("id=\"sid-sid-number-499\""), std::string::npos);
+  EXPECT_NE(page.find("500 items were not answered right; 400 are here"), std::string::npos);
+}
+
+TEST_F(AcceptPage, ShowsBothEndsOfAPromptAndItsEvidence) {
+  Acceptance a = acceptance();
+  const std::string filler(5000, 'x'), evidence = "The record <b> carries code KX7-3QD.";
+  a.failures[0].item.sentences = {evidence};
+  const std::string prompt = "begin " + filler + " " + evidence + " " + filler + " the question?";
+  const std::string page = accept_page(a, "window.Plotly = {};", [&](const std::string& sid) {
+    return sid == "abcdef0123456789" ? prompt : std::string();
+  });
+  EXPECT_NE(page.find("<pre class=\"prompt\">begin "), std::string::npos);
+  EXPECT_NE(page.find("<mark>The record &lt;b&gt; carries code KX7-3QD.</mark>"),
+            std::string::npos);
+  EXPECT_NE(page.find("the question?</pre>"), std::string::npos);
+  EXPECT_EQ(count(page, "bytes \u2026</span>"), 2);  // left out between
+  EXPECT_EQ(page.find(std::string(1000, 'x')), std::string::npos);
+}
+
+TEST_F(AcceptPage, CurvesOfAFullGridHoldLikenessFixed) {
+  Acceptance a = acceptance();
+  a.cells.clear();
+  for (const int64_t length : {1024, 4096}) {
+    a.cells.push_back(cell_of(2, "needle", length, 0, 16));
+    a.cells.back().dials["s"] = "-";
+    for (const int64_t k : {1, 7}) {
+      for (const char* s : {"0", "4"}) {
+        a.cells.push_back(cell_of(2, "needle", length, k, 12));
+        a.cells.back().dials["s"] = s;
+      }
+    }
+  }
+  write_accept_report(a, dir_ / "grid");
+  const std::string csv = read_file(dir_ / "grid" / "figures" / "distractors.csv");
+  EXPECT_EQ(count(csv, "\r\n"), 1 + 2 * 2 * 3);  // lengths, likenesses, 0 1 7
+  EXPECT_EQ(count(csv, "likeness 4 of 5\",1024,"), 3);
+  EXPECT_EQ(count(read_file(dir_ / "grid" / "figures" / "similarity.csv"), "\r\n"), 1 + 2 * 2 * 2);
 }
 
 TEST_F(AcceptPage, NothingThatAServerSaysIsMarkup) {

@@ -84,6 +84,12 @@ std::string data_table(const Figure& figure) {
 std::string swatch(const Key& key) {
   const int arm = key.arm;
   const std::string colour = arm < 0 ? "var(--mark)" : str("var(--arm-", arm % kColours, ")");
+  if (key.patch) {
+    return str(
+        "<svg class=\"swatch small\" viewBox=\"-7 -7 14 14\" aria-hidden=\"true\"><path "
+        "d=\"M-6 -6h12v12h-12z\" fill=\"",
+        arm < 0 ? "var(--blank)" : colour, "\"/></svg>");
+  }
   const char* path = kSymbolPaths.at(arm < 0 ? 0 : static_cast<size_t>(arm) % kSymbolPaths.size());
   const char* dash = key.dotted ? "2 3" : arm >= kColours ? "4 3" : "";
   std::string out = str("<svg class=\"swatch", key.line ? "" : " small", "\" viewBox=\"",

@@ -52,11 +52,13 @@ struct Axis {
 
 /// A map of values in rows and columns, drawn under the traces; the first row lies at y = 0.
 struct Heat {
-  std::vector<std::vector<double>> z;          // [row][column]; NaN = left blank
-  std::vector<std::vector<std::string>> text;  // per cell, in the hover label; or empty
-  std::string value;                           // what z is, in the hover label
-  std::optional<double> lo, hi;                // ends of the colour scale
-  bool diverging = false;                      // two colours that meet in the middle of lo, hi
+  std::vector<std::vector<double>> z;           // [row][column]; NaN = left blank
+  std::vector<std::vector<std::string>> text;   // per cell, in the hover label; or empty
+  std::string value;                            // what z is, in the hover label
+  std::optional<double> lo, hi;                 // ends of the colour scale
+  std::vector<std::vector<std::string>> label;  // per cell, written in it, lines by '\n'; or empty
+  bool quality = false;    // 0 is bad, 1 good: colours of FAIL and PASS, blanks grey, no colour bar
+  bool diverging = false;  // two colours that meet in the middle of lo, hi
 };
 
 struct Panel {
@@ -76,6 +78,7 @@ struct Key {
   bool symbol = true;
   bool open = false;
   bool dotted = false;
+  bool patch = false;   // a square of a map's colour instead of line and symbol
   bool toggles = true;  // clicking it hides the arm
 };
 

@@ -69,6 +69,12 @@ Json heat_json(const Heat& heat) {
   if (!heat.text.empty()) {
     out["text"] = heat.text;
   }
+  if (!heat.label.empty()) {
+    out["label"] = heat.label;
+  }
+  if (heat.quality) {
+    out["quality"] = true;
+  }
   if (heat.lo && heat.hi) {
     out["range"] = {*heat.lo, *heat.hi};
   }

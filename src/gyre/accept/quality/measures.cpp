@@ -67,12 +67,24 @@ std::vector<std::string> differences(const Spec& a, const Spec& b) {
   return out;
 }
 
+/// Dials that only some cells have say how the others stand by leaving it out.
+std::string setting(const Spec& spec, const std::string& dial) {
+  static const std::map<std::string, std::string> kUnsaid{
+      {"o", "full"}, {"qpos", "end"}, {"v", "far"}};
+  const auto said = spec.dials.find(dial);
+  if (said != spec.dials.end()) {
+    return said->second;
+  }
+  const auto unsaid = kUnsaid.find(dial);
+  return unsaid != kUnsaid.end() ? unsaid->second : "-";
+}
+
 std::string change_words(const CellRun& a, const CellRun& b,
                          const std::vector<std::string>& dials) {
   std::string text;
   for (const std::string& dial : dials) {
-    text += str(text.empty() ? "" : ", ", dial, " ", a.spec.dials.at(dial), " -> ",
-                b.spec.dials.at(dial));
+    text += str(text.empty() ? "" : ", ", dial, " ", setting(a.spec, dial), " -> ",
+                setting(b.spec, dial));
   }
   return text;
 }

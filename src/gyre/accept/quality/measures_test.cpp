@@ -49,6 +49,17 @@ TEST(Effects, CompareCellsThatDifferInOneDial) {
   EXPECT_EQ(out[2].id, "effect_k");  // k 0 -> 7 again, at s = 4
 }
 
+TEST(Effects, NameTheSettingThatACellLeavesOut) {
+  const std::vector<bool> right(6, true);
+  std::vector<CellRun> runs{run_of({{"k", "7"}, {"s", "2"}}, right),
+                            run_of({{"k", "7"}, {"s", "2"}, {"o", "none"}}, right),
+                            run_of({{"k", "7"}, {"s", "2"}, {"qpos", "start"}}, right)};
+  const auto out = dial_effects(runs);
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[0].says, "o full -> none: of 6 pairs 0 lost, 0 won");
+  EXPECT_EQ(out[1].says, "qpos end -> start: of 6 pairs 0 lost, 0 won");
+}
+
 TEST(Effects, OtherTasksAreNeverPooled) {
   const std::vector<bool> right(6, true);
   std::vector<CellRun> runs{run_of({{"k", "0"}}, right), run_of({{"k", "7"}}, right)};

@@ -1,4 +1,5 @@
-// Every item that was not answered right, with what was wanted and what came.
+// Every item that was not answered right, each to be opened: what was wanted, what came, and the
+// prompt around its evidence.
 #include <algorithm>
 
 #include "gyre/accept/result_words.h"
@@ -12,18 +13,20 @@ using accept::Acceptance;
 using accept::Sample;
 
 constexpr size_t kMostRows = 400;
-constexpr size_t kMostBytes = 600;  // of an answer in the page
+constexpr size_t kMostBytes = 600;                     // of an answer in the page
+constexpr size_t kMostPromptBytes = size_t{64} << 20;  // read for excerpts, all together
 
-std::string shortened(const std::string& raw) {
+std::string shortened(const std::string& raw, size_t most = kMostBytes) {
   const std::string text = accept::clean_utf8(raw);
-  if (text.size() <= kMostBytes) {
+  if (text.size() <= most) {
     return text;
   }
-  size_t end = kMostBytes;
+  size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
     --end;  // not inside a character
   }
-  return text.substr(0, end) + str(" ... (", text.size(), " bytes)");
+  return text.substr(0, end) +
+         str(" \u2026 (", whole(static_cast<int64_t>(text.size())), " bytes)");
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -31,7 +34,7 @@ std::string joined(const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     out += (out.empty() ? "" : " ") + (part.empty() ? "\u2013" : part);
   }
-  return out;
+  return out.empty() ? "\u2013" : out;
 }
 
 std::string dials_text(const Sample& sample) {
@@ -43,29 +46,82 @@ std::string dials_text(const Sample& sample) {
 }
 
 std::string places_text(const Sample& sample) {
+  constexpr size_t kMost = 5;
+  const auto& places = sample.item.evidence;
+  if (places.size() > kMost) {
+    const auto [first, last] =
+        std::minmax_element(places.begin(), places.end(),
+                            [](const auto& x, const auto& y) { return x.fraction < y.fraction; });
+    return str(places.size(), " places between ", percent(first->fraction), " and ",
+               percent(last->fraction), " of the text");
+  }
   std::string out;
   for (const accept::Place& place : sample.item.evidence) {
-    out += str(out.empty() ? "" : "; ", percent(place.fraction), ", ", place.from_end,
+    out += str(out.empty() ? "" : "; ", percent(place.fraction), " of the text, ",
+               whole(place.from_start), " tokens from the start, ", whole(place.from_end),
                " from the end");
   }
   return out;
 }
 
+/// The answer in plain text, or the fault in its place.
 std::string came(const Sample& sample) {
   const accept::Reply& reply = sample.reply;
   if (!reply.answered()) {
-    return str("<b>", accept::name_of(reply.fault), "</b>",
-               reply.http > 0 ? str(" (HTTP ", reply.http, ")") : "", " ",
-               escape(shortened(reply.fault_text)));
+    return str(accept::name_of(reply.fault), reply.http > 0 ? str(" (HTTP ", reply.http, ")") : "",
+               reply.fault_text.empty() ? "" : ": ", reply.fault_text);
   }
-  const std::string text = reply.text.empty() && !reply.reasoning.empty()
-                               ? "(reasoning) " + reply.reasoning
-                               : reply.text;
-  const std::string shown = escape(shortened(text));
-  constexpr size_t kFolded = 120;
-  return text.size() <= kFolded ? shown
-                                : "<details><summary>" + escape(shortened(text.substr(0, 60))) +
-                                      "\u2026</summary>" + shown + "</details>";
+  if (reply.text.empty() && !reply.reasoning.empty()) {
+    return "(reasoning) " + reply.reasoning;
+  }
+  return reply.text.empty() ? "(no text)" : reply.text;
+}
+
+std::string fact(const char* name, const std::string& value) {
+  return value.empty() ? "" : str("<dt>", name, "</dt><dd>", escape(value), "</dd>\n");
+}
+
+std::string tokens_text(const Sample& sample) {
+  const accept::Reply& reply = sample.reply;
+  std::string out = whole(sample.item.tokens_predicted) + " predicted";
+  if (reply.prompt_tokens) {
+    out += ", " + whole(*reply.prompt_tokens) + " reported";
+  }
+  if (reply.completion_tokens) {
+    out += "; " + whole(*reply.completion_tokens) + " of the answer";
+  }
+  return out;
+}
+
+std::string body_html(const Sample& s, const std::string& prompt) {
+  std::string out = "<dl class=\"facts\">\n";
+  out += fact("wanted", shortened(joined(s.item.gold))) + fact("came", shortened(came(s))) +
+         fact("read as", s.found == came(s) ? "" : shortened(s.found)) +
+         fact("evidence at", places_text(s)) + fact("settings", dials_text(s)) +
+         fact("tokens", tokens_text(s)) + fact("ended with", s.reply.finish) +
+         fact("at once", s.in_flight > 1 ? std::to_string(s.in_flight) + " requests" : "") +
+         fact("request", s.item.sid) + "</dl>\n";
+  if (prompt.empty()) {
+    return out;
+  }
+  const std::string file = "prompts/" + escape(s.item.sid) + ".txt.gz";
+  return out + "<p class=\"look\">Prompt, evidence marked; whole: <a href=\"" + file + "\">" +
+         file + "</a></p>\n" + prompt_excerpt(prompt, s.item.sentences);
+}
+
+std::string failure_html(const Sample& s, const std::string& prompt) {
+  constexpr size_t kShort = 160;
+  const std::string arm = arm_words(s.item.arm), sid = escape(s.item.sid);
+  const std::string verdict = spaced(accept::name_of(s.verdict));
+  return str("<li><details class=\"failure\" id=\"sid-", sid, "\" data-level=\"", s.item.level,
+             "\" data-task=\"", escape(s.item.task), "\" data-control=\"",
+             arm.empty() ? "no" : escape(arm), "\" data-length=\"", s.item.length,
+             "\" data-verdict=\"", escape(verdict), "\"><summary><code>",
+             escape(s.item.sid.substr(0, 8)), "</code> <span>", s.item.level, " ",
+             escape(spaced(s.item.task)), arm.empty() ? "" : ", " + escape(arm),
+             "</span> <span class=\"num\">", whole(s.item.length), "</span> <b>", escape(verdict),
+             "</b> <span class=\"came\">", escape(shortened(came(s), kShort)),
+             "</span></summary>\n<div>\n", body_html(s, prompt), "</div></details></li>\n");
 }
 
 Csv failures_csv(const Acceptance& a) {
@@ -79,37 +135,67 @@ Csv failures_csv(const Acceptance& a) {
   return csv;
 }
 
+std::set<std::string> named_on_page(const Acceptance& a) {
+  std::set<std::string> out;
+  const auto add = [&](const std::vector<std::string>& sids, size_t most) {
+    out.insert(sids.begin(), sids.begin() + static_cast<int64_t>(std::min(most, sids.size())));
+  };
+  for (const accept::Finding& finding : a.findings) {
+    add(finding.evidence, 3 * SidLinks::kMost);
+  }
+  for (const accept::Rung& rung : a.one.rungs) {
+    add(rung.evidence, SidLinks::kMost);
+  }
+  for (const accept::ConcurrencyRow& row : a.one.concurrency) {
+    add(row.evidence, SidLinks::kMost);
+  }
+  for (const accept::Cell& cell : a.cells) {
+    add(cell.failures, cell.arm == "main" ? SidLinks::kMost : 1);
+  }
+  return out;
+}
+
 }  // namespace
 
-Section accept_failures_section(const Acceptance& a) {
+std::vector<const Sample*> listed_failures(const Acceptance& a) {
+  std::vector<const Sample*> out;
+  for (const Sample& sample : a.failures) {
+    out.push_back(&sample);
+  }
+  if (out.size() > kMostRows) {
+    const std::set<std::string> named = named_on_page(a);
+    std::stable_partition(out.begin(), out.end(),
+                          [&](const Sample* sample) { return named.count(sample->item.sid) > 0; });
+    out.resize(kMostRows);
+    std::sort(out.begin(), out.end());  // as they were asked: they stand in one vector
+  }
+  return out;
+}
+
+Section accept_failures_section(const Acceptance& a, const PromptOf& prompt_of) {
   Section section("failures-part", "Every failure");
   if (a.failures.empty()) {
     section.html("<p>Every answer was right.</p>\n");
     return section;
   }
   section.files.push_back({"failures", failures_csv(a)});
-  section.html(str("<p>", a.failures.size(), " items were not answered right",
-                   a.failures.size() > kMostRows ? str("; the first ", kMostRows, " are here") : "",
-                   ". All are in figures/failures.csv; their prompts are kept: "
-                   "<code>gyre accept show SID --out DIR</code>.</p>\n"));
-  Table table("failures", "<b>Failures.</b> Click a title to sort");
-  table.sortable();
-  for (const char* title : {"request", "level", "task", "length", "verdict", "wanted", "came"}) {
-    table.column(title);
+  const std::vector<const Sample*> listed = listed_failures(a);
+  const auto all = static_cast<int64_t>(a.failures.size());
+  section.html(str("<p>", whole(all), all == 1 ? " item was" : " items were", " not answered right",
+                   a.failures.size() > listed.size()
+                       ? str("; ", listed.size(), " are here, those that the page names first")
+                       : "",
+                   ". Open one to see its prompt and answer, or <code>gyre accept show ID --out "
+                   "DIR</code>. Data: <a href=\"figures/failures.csv\">figures/failures.csv</a></p>"
+                   "\n<ol class=\"failures\">\n"));
+  size_t read = 0;
+  for (const Sample* sample : listed) {
+    const std::string prompt =
+        prompt_of && read < kMostPromptBytes ? prompt_of(sample->item.sid) : "";
+    read += prompt.size();
+    section.html(failure_html(*sample, prompt));
   }
-  for (size_t i = 0; i < std::min(kMostRows, a.failures.size()); ++i) {
-    const Sample& s = a.failures[i];
-    table.row(
-        {str("<code id=\"sid-", escape(s.item.sid), "\">", escape(s.item.sid.substr(0, 8)),
-             "</code>"),
-         std::to_string(s.item.level),
-         str(escape(s.item.task), s.item.arm == "main" ? "" : " (" + escape(s.item.arm) + ")",
-             "<small>", escape(dials_text(s)), "</small>"),
-         std::to_string(s.item.length),
-         str(escape(accept::name_of(s.verdict)), "<small>", escape(places_text(s)), "</small>"),
-         escape(shortened(joined(s.item.gold))), came(s)});
-  }
-  section.html("<details open><summary>List</summary>" + table.html() + "</details>\n");
+  section.html("</ol>\n");
   return section;
 }
 

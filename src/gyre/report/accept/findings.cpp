@@ -2,16 +2,21 @@
 #include <algorithm>
 #include <cctype>
 
+#include "gyre/accept/result_words.h"
 #include "gyre/base/error.h"
+#include "gyre/inspect/spectrum.h"
 #include "gyre/report/accept/parts.h"
 
 namespace gyre::report {
 namespace {
 
 using accept::Acceptance;
+using accept::Finding;
 using accept::FindingKind;
 
-std::string glance(const char* what, const std::string& value) {
+constexpr size_t kMostLinks = 12;
+
+std::string glance(const std::string& what, const std::string& value) {
   return str("<div><dt>", what, "</dt><dd>", value, "</dd></div>\n");
 }
 
@@ -44,42 +49,70 @@ std::string advice_html(const FindingKind& kind, const std::string& server) {
     if (std::string_view(one.text).empty()) {
       continue;
     }
-    const std::string line = str("<b>", one.server, ":</b> ", escape(one.text), "<br>");
+    const std::string line = str("<p><b>", one.server, ":</b> ", escape(one.text), "</p>\n");
     (is_server(server, one.server) ? own : others) += line;
   }
-  if (others.empty()) {
-    return own;
+  if (own.empty() && others.empty()) {
+    return "";
   }
-  return own.empty() ? others
-                     : own + "<details><summary>other servers</summary>" + others + "</details>";
+  const std::string title = "<p class=\"look\">What to look at on the server</p>\n";
+  if (own.empty() || others.empty()) {
+    return title + own + others;
+  }
+  return title + own + "<details><summary>other servers</summary>" + others + "</details>\n";
 }
 
 std::string facts_html(const std::map<std::string, std::string>& facts) {
   std::string out;
   for (const auto& [name, value] : facts) {
-    out += str(out.empty() ? "" : " \u00b7 ", escape(name), " ", escape(value));
+    out += str(out.empty() ? "" : " \u00b7 ", escape(spaced(name)), " ", escape(value));
   }
-  return out.empty() ? "" : "<small>" + out + "</small>";
+  return out.empty() ? "" : "<p class=\"facts-line\">" + out + "</p>\n";
+}
+
+std::string finding_html(const Finding& finding, const std::string& server, const SidLinks& links) {
+  const FindingKind& kind = accept::finding_kind(finding.id);
+  const bool fault = kind.severity == accept::Severity::Fault;
+  std::string out =
+      str("<article class=\"card", fault ? " fault" : "", "\">\n<h3><span class=\"",
+          fault ? "worse" : "even", "\">", escape(finding.id), "</span> <span class=\"tag\">",
+          accept::name_of(kind.severity), "</span></h3>\n", element("p", kind.title), "\n<p><b>",
+          escape(finding.says), "</b></p>\n", facts_html(finding.facts), advice_html(kind, server));
+  if (!finding.evidence.empty()) {
+    out += "<p class=\"evidence\">Requests that show it: " + links(finding.evidence, kMostLinks) +
+           "</p>\n";
+  }
+  return out + "</article>\n";
 }
 
 }  // namespace
 
+std::string accept_title(const Acceptance& a) {
+  const std::string name = inspect::printable(a.facts.model.empty() ? a.subject : a.facts.model);
+  const size_t slash = name.find_last_not_of('/');
+  const size_t begin = slash == std::string::npos ? slash : name.rfind('/', slash);
+  // A path says little before its last part; so does the organisation before a model's name.
+  return begin == std::string::npos || name.find("://") != std::string::npos
+             ? name
+             : name.substr(begin + 1, slash - begin);
+}
+
 std::string accept_verdict(const Acceptance& a) {
-  std::string out = "<div class=\"verdict\">\n";
+  std::string out = str("<div class=\"verdict ", look_of(a.verdict), "\">\n");
   for (const std::string& line : a.says) {
     out += element("p", line) + "\n";
   }
   out += "</div>\n<dl class=\"glance\">\n";
   out += glance("verdict", status_html(a.verdict));
   for (const accept::LevelVerdict& level : a.levels) {
-    const char* names[] = {"", "1 length kept", "2 retrieval", "3 composition"};
-    const auto i = static_cast<size_t>(std::clamp<int64_t>(level.level, 0, 3));
-    out += glance(names[i], status_html(level.status) +
-                                (level.effective_length > 0
-                                     ? str("<small>to ", level.effective_length, " tokens</small>")
-                                     : ""));
+    out += glance(str(level.level, " ", accept::level_title(level.level)),
+                  status_html(level.status) +
+                      (level.effective_length > 0
+                           ? str("<small>to ", whole(level.effective_length), " tokens</small>")
+                           : ""));
   }
-  out += glance("requests", str(a.cost.requests, "<small>", a.cost.errors, " errors</small>"));
+  const std::string errors = str(whole(a.cost.errors), a.cost.errors == 1 ? " error" : " errors");
+  out += glance("requests", whole(a.cost.requests) + "<small>" + errors + "</small>");
   return out + "</dl>\n";
 }
 
@@ -89,25 +122,22 @@ Section accept_findings_section(const Acceptance& a) {
     section.html("<p>No finding.</p>\n");
     return section;
   }
-  Table table("findings", "<b>What was seen</b>, with the requests that show it");
-  for (const char* title : {"finding", "measured", "what to look at", "requests"}) {
-    table.column(title);
-  }
+  const SidLinks links(a);
   section.files.push_back({"findings", Csv({"id", "severity", "says", "evidence"})});
-  for (const accept::Finding& finding : a.findings) {
-    const FindingKind& kind = accept::finding_kind(finding.id);
-    const char* look = kind.severity == accept::Severity::Fault ? "worse" : "even";
-    table.row({str("<span class=\"finding ", look, "\">", escape(finding.id), "</span><small>",
-                   escape(kind.title), "</small>"),
-               escape(finding.says) + facts_html(finding.facts), advice_html(kind, a.facts.server),
-               sid_links(finding.evidence)});
-    std::string sids;
-    for (const std::string& sid : finding.evidence) {
-      sids += (sids.empty() ? "" : " ") + sid;
-    }
-    section.files.back().csv.row(finding.id, accept::name_of(kind.severity), finding.says, sids);
+  std::vector<Finding> findings = a.findings;  // faults first
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& x, const Finding& y) {
+    return accept::finding_kind(x.id).severity < accept::finding_kind(y.id).severity;
+  });
+  std::string out;
+  for (const Finding& finding : findings) {
+    out += finding_html(finding, a.facts.server, links);
+    section.files.back().csv.row(finding.id,
+                                 accept::name_of(accept::finding_kind(finding.id).severity),
+                                 finding.says, accept::joined(finding.evidence, " "));
   }
-  section.html(table.html());
+  section.html(out +
+               "<p class=\"file\">Data: <a href=\"figures/findings.csv\">"
+               "figures/findings.csv</a></p>\n");
   return section;
 }
 

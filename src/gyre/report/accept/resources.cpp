@@ -25,8 +25,9 @@ Panel gain_panel(const Acceptance& a, Figure& figure, const std::string& probe, 
     trace.y.push_back(p.nats);
     trace.minus.push_back(p.nats - p.lo);
     trace.plus.push_back(p.hi - p.nats);
-    trace.text.push_back(str(p.length, " tokens, distance ", p.distance, ": ", fixed(p.nats, 3),
-                             " nats (", fixed(p.lo, 3), " to ", fixed(p.hi, 3), "), n ", p.n));
+    trace.text.push_back(str(whole(p.length), " tokens, distance ", whole(p.distance), ": ",
+                             fixed(p.nats, 3), " nats (", fixed(p.lo, 3), " to ", fixed(p.hi, 3),
+                             "), n ", p.n));
   }
   Panel panel;
   panel.title = title;
@@ -37,7 +38,7 @@ Panel gain_panel(const Acceptance& a, Figure& figure, const std::string& probe, 
   panel.markers = {{'y', 0.0, "not used"}};
   int arm = 0;
   for (auto& [length, trace] : by_length) {
-    trace.name = str(length, " tokens");
+    trace.name = whole(length) + " tokens";
     trace.arm = arm++;
     trace.markers = true;
     const bool known = std::any_of(figure.keys.begin(), figure.keys.end(),
@@ -50,6 +51,11 @@ Panel gain_panel(const Acceptance& a, Figure& figure, const std::string& probe, 
     }
     panel.traces.push_back(std::move(trace));
   }
+  std::vector<double> distances;
+  for (const Trace& trace : panel.traces) {
+    distances.insert(distances.end(), trace.x.begin(), trace.x.end());
+  }
+  tick_round(panel.x, distances);
   return panel;
 }
 
@@ -89,7 +95,6 @@ Panel curve_panel(const Acceptance& a, const char* title, const char* unit,
   panel.x.title = "prompt length, tokens";
   panel.x.log = true;
   panel.y.title = unit;
-  panel.y.lo = 0.0;
   const auto trace_of = [&](double CurvePoint::*of, const char* name, int arm) {
     Trace trace;
     trace.name = name;
@@ -99,16 +104,24 @@ Panel curve_panel(const Acceptance& a, const char* title, const char* unit,
       if (std::isfinite(point.*of)) {
         trace.x.push_back(static_cast<double>(point.length));
         trace.y.push_back(point.*of);
+        trace.text.push_back(
+            str(whole(point.length), " tokens: ", short_number(point.*of), " ", unit));
       }
     }
     if (!trace.x.empty()) {
       panel.traces.push_back(std::move(trace));
     }
   };
-  trace_of(value, also == nullptr ? "" : "least of 3", 1);
+  trace_of(value, also == nullptr ? title : "least of 3", 1);
   if (also != nullptr) {
     trace_of(also, "median of 3", 2);
   }
+  std::vector<double> lengths;
+  for (const CurvePoint& point : a.curves) {
+    lengths.push_back(static_cast<double>(point.length));
+  }
+  tick_at(panel.x, lengths);
+  from_zero(panel.y, panel.traces);
   return panel;
 }
 
@@ -135,6 +148,13 @@ Figure curves_figure(const Acceptance& a) {
                   &CurvePoint::first_token_median_ms),
       curve_panel(a, "decode rate", "tokens a second", &CurvePoint::decode_per_s, nullptr),
       curve_panel(a, "memory", "MiB", &CurvePoint::memory_mib, nullptr)};
+  for (const auto& [label, arm] : {std::pair{"least of 3", 1}, std::pair{"median of 3", 2}}) {
+    Key key;
+    key.label = label;
+    key.arm = arm;
+    key.toggles = false;
+    figure.keys.push_back(key);
+  }
   for (Panel& panel : panels) {
     if (!panel.traces.empty()) {
       figure.panels.push_back(std::move(panel));
@@ -158,7 +178,7 @@ Section accept_ranking_section(const Acceptance& a) {
 Section accept_resources_section(const Acceptance& a) {
   Section section("resources-part", "Time and memory");
   if (a.curves.empty()) {
-    section.left_out("no latency pass was made (--curves)");
+    section.left_out("no latency pass was made");
     return section;
   }
   Figure figure = curves_figure(a);
