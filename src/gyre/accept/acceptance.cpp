@@ -63,7 +63,6 @@ void run_quality(Bench& bench) {
 
 Acceptance accept(Session& session, const Record& record, const AcceptOptions& options) {
   Acceptance result;
-  result.subject = session.subject().name();
   result.generator = str("prompts version ", kGeneratorVersion);
   result.options = options;
   Bench bench{session, options, result};
@@ -79,6 +78,7 @@ Acceptance accept(Session& session, const Record& record, const AcceptOptions& o
   if (options.curves) {
     run_curves(bench);
   }
+  result.subject = session.subject().name();  // the model may only be known now
   const std::vector<Sample> samples = record.samples();
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(result.failures),
                [](const Sample& sample) { return !sample.ok(); });
