@@ -250,6 +250,8 @@ class Errors(unittest.TestCase):
                     self.assertIn(number, reply.data.decode(), dialect)
 
     def test_transformers_opens_the_stream_before_it_reads_the_prompt(self):
+        with start("sse_style:mode=role_first", dialect="openai") as server:
+            self.assertNotIn("[DONE]", chat(server, "x", stream=True).data.decode())
         with start("latency:a=300", dialect="transformers") as server:
             reply = chat(server, "x", stream=True)
             events = [json.loads(line[6:]) for line in reply.data.decode().split("\n\n") if line]

@@ -31,9 +31,9 @@ def send_stream(scribe: Scribe, wire: Wire, delay_s: float, over: bool) -> None:
     events = with_errors(scribe, faults, over)
     burst, pause = faults.find("burst", ask), faults.find("token_delay", ask)
     held = []
-    if early and ask.endpoint == "chat":
-        wire.write(form(decorated(next(events), faults, ask), mode))
     if early:
+        if ask.endpoint == "chat":
+            wire.write(form(decorated(scribe.chunk("", role="assistant"), faults, ask), mode))
         wire.wait(delay_s)
     for event in events:
         data = event if isinstance(event, bytes) else form(decorated(event, faults, ask), mode)
@@ -65,7 +65,7 @@ def with_errors(scribe: Scribe, faults, over: bool):
         yield from failure(scribe, error)
         return
     for chunk in scribe.chunks():
-        if mode == "no_role" and "role" in chunk["choices"][0].get("delta", {}):
+        if mode in ("no_role", "role_first") and "role" in chunk["choices"][0].get("delta", {}):
             continue
         yield chunk
         n += 1
