@@ -31,6 +31,8 @@ def models(config) -> dict:
     window, field = claimed(config, "models"), config.claim or LENGTH_FIELD.get(config.dialect)
     entry = {"id": config.model, "object": "model", "created": 1700000000,
              "owned_by": config.dialect}
+    if config.dialect == "transformers":
+        entry.update(owned_by="local", created=0, status={"value": "loaded"})
     fault = config.faults.always("models")
     if window and field and not (fault is not None and fault.mode == "plain"):
         if field == "n_ctx_train":

@@ -1,9 +1,13 @@
 """Error bodies in the words of each server: llama.cpp, vLLM (old and new), Ollama, SGLang, TGI,
-OpenAI, Groq, LM Studio. Each function returns (status, body); a client has to take the numbers
+OpenAI, Groq, LM Studio, transformers serve. Each function returns (status, body); a client has to take the numbers
 out of the words.
 """
 DIALECTS = ("llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi", "openai", "groq", "lmstudio",
-            "llamacpp_python")
+            "llamacpp_python", "transformers")
+# The fields that transformers serve takes without a 422; of some it takes no notice.
+TAKEN = {"model", "messages", "prompt", "max_tokens", "max_completion_tokens", "temperature", "top_p",
+         "seed", "stop", "stream", "stream_options", "logprobs", "top_logprobs", "echo", "logit_bias",
+         "n", "user", "generation_config", "chat_template_kwargs"}
 # What others say of a prompt of {n} tokens for a window of {w}: the numbers stand in any order, or
 # not at all.
 ELSEWHERE = {
@@ -32,6 +36,8 @@ def wrap(dialect: str, status: int, message: str, kind: str, code=None) -> tuple
         return status, {"error": message, "error_type": kind}
     if dialect == "lmstudio":
         return status, {"error": message}
+    if dialect == "transformers":
+        return status, {"detail": message}
     return status, {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
@@ -43,6 +49,8 @@ def overflow(dialect: str, n: int, window: int, max_tokens: int, chat: bool) -> 
                             f" ({window} tokens), try increasing it", "exceed_context_size_error")
         body["error"].update(n_prompt_tokens=n, n_ctx=window)
         return status, body
+    if dialect == "transformers":  # an exception: words come inside a stream only
+        return 500, b"Internal Server Error"
     if dialect in ("openai", "groq", "llamacpp_python"):
         kind = "invalid_request_error"
     message = overflow_words(dialect, n, window, max_tokens, "messages" if chat else "prompt")
@@ -129,6 +137,8 @@ def unauthorized(dialect: str) -> tuple[int, dict]:
 
 
 def no_model(dialect: str, name: str) -> tuple[int, dict]:
+    if dialect == "transformers":
+        return wrap(dialect, 400, f"Server is pinned to 'mock'; requested '{name}'.", "")
     if dialect == "ollama":
         return wrap(dialect, 404, f"model '{name}' not found", "api_error")
     return wrap(dialect, 404, f"The model `{name}` does not exist.", "NotFoundError",

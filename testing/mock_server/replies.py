@@ -85,7 +85,8 @@ class Scribe:
     def echo(self) -> tuple[str, list]:
         """The prompt and one entry a token of it, when echo is asked for and works."""
         ask, fault = self.ask, self.config.faults.find("echo", self.ask)
-        if ask.endpoint != "completions" or not ask.option("echo", False):
+        if ask.endpoint != "completions" or not ask.option("echo", False) or \
+                self.config.dialect == "transformers":
             return "", []
         if fault is not None:
             ask.notes.append(f"echo {fault.mode}")
@@ -177,7 +178,7 @@ class Scribe:
         last = self.chunk(finish=self.finish())
         options = self.ask.option("stream_options", {})
         asked = isinstance(options, dict) and options.get("include_usage")
-        wanted = asked or self.config.dialect == "llamacpp"
+        wanted = asked or self.config.dialect in ("llamacpp", "transformers")
         usage = self.usage() if wanted else MISSING
         if inline and usage is not MISSING:
             last["usage"] = usage
@@ -203,6 +204,8 @@ def wanted_logprobs(ask: Ask, config) -> int | None:
     """How many alternatives; None without log-probabilities."""
     asked = ask.option("logprobs", None)
     fault = config.faults.find("logprobs", ask)
+    if config.dialect == "transformers":
+        return None
     if asked is None or asked is False or (fault is not None and fault.mode == "absent"):
         return None
     top = ask.option("top_logprobs", 0 if ask.endpoint == "chat" else 1) if asked is True else asked

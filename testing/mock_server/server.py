@@ -199,6 +199,9 @@ class Handler(BaseHTTPRequestHandler):
         config, state = self.app.config, self.app.state
         if body.get("model") not in (None, "", config.model):
             return self.wire().json(*errors.no_model(config.dialect, str(body["model"])))
+        if config.dialect == "transformers" and (unknown := set(body) - errors.TAKEN):
+            return self.wire().json(*errors.wrap(
+                config.dialect, 422, f"Unexpected fields in the request: {unknown}", ""))
         started = time.monotonic()
         ask = read_ask(endpoint, body, state.next_serial(), config)
         ask.accepts = self.headers.get("Accept-Encoding", "")

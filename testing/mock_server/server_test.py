@@ -249,6 +249,25 @@ class Errors(unittest.TestCase):
                 for number in numbers:
                     self.assertIn(number, reply.data.decode(), dialect)
 
+    def test_transformers_opens_the_stream_before_it_reads_the_prompt(self):
+        with start("sse_style:mode=role_first", dialect="openai") as server:
+            self.assertNotIn("[DONE]", chat(server, "x", stream=True).data.decode())
+        with start("latency:a=300", dialect="transformers") as server:
+            reply = chat(server, "x", stream=True)
+            events = [json.loads(line[6:]) for line in reply.data.decode().split("\n\n") if line]
+            self.assertEqual(events[0]["choices"][0]["delta"]["role"], "assistant")
+            self.assertIn("usage", events[-1])
+            self.assertNotIn("[DONE]", reply.data.decode())
+            self.assertEqual(chat(server, "x", cache_prompt=False).status, 422)
+            self.assertIsNone(complete(server, "x", logprobs=5).json["choices"][0]["logprobs"])
+
+    def test_transformers_tells_an_overflow_inside_a_stream_only(self):
+        with start("sse_error:over=1", dialect="transformers", window=1000) as server:
+            reply = complete(server, "x" * 4100, max_tokens=10)
+            self.assertEqual((reply.status, reply.data), (500, b"Internal Server Error"))
+            reply = complete(server, "x" * 4100, max_tokens=10, stream=True)
+            self.assertIn('{"error": "index out of range in self"}', reply.data.decode())
+
     def test_overflow_in_other_words(self):
         for style in ("xai", "mistral", "anthropic", "qwen", "kimi", "bedrock"):
             with start(f"words:style={style}", window=1000) as server:

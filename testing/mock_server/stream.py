@@ -12,12 +12,12 @@ UNKNOWN = {"x_unknown": {"deep": [[[[[[1e308, -0.0, 12345678901234567890]]]]]], 
 def send_stream(scribe: Scribe, wire: Wire, delay_s: float, over: bool) -> None:
     """The whole answer as events; delay_s is the time to the first byte of the answer."""
     ask, faults = scribe.ask, scribe.config.faults
-    style = faults.find("sse_style", ask)
-    mode = style.mode if style is not None else ""
+    mode = style_of(scribe)
     kind = "application/octet-stream" if mode == "plain_type" else \
         "text/event-stream; charset=utf-8"
     pings = faults.find("pings", ask)
-    if pings is None:
+    early = mode == "role_first"  # the stream is open before the prompt is read
+    if pings is None and not early:
         wire.wait(delay_s)
     wire.start(200, {"Content-Type": kind, "Cache-Control": "no-cache"}, None)
     if pings is not None:
@@ -31,6 +31,10 @@ def send_stream(scribe: Scribe, wire: Wire, delay_s: float, over: bool) -> None:
     events = with_errors(scribe, faults, over)
     burst, pause = faults.find("burst", ask), faults.find("token_delay", ask)
     held = []
+    if early:
+        if ask.endpoint == "chat":
+            wire.write(form(decorated(scribe.chunk("", role="assistant"), faults, ask), mode))
+        wire.wait(delay_s)
     for event in events:
         data = event if isinstance(event, bytes) else form(decorated(event, faults, ask), mode)
         if burst is not None:
@@ -45,18 +49,23 @@ def send_stream(scribe: Scribe, wire: Wire, delay_s: float, over: bool) -> None:
     wire.finish()
 
 
+def style_of(scribe: Scribe) -> str:
+    style = scribe.config.faults.find("sse_style", scribe.ask)
+    usual = "role_first" if scribe.config.dialect == "transformers" else ""
+    return style.mode if style is not None else usual
+
+
 def with_errors(scribe: Scribe, faults, over: bool):
     """Events as objects, or as bytes where a fault wants something that is none."""
     ask, n = scribe.ask, 0
-    style = faults.find("sse_style", ask)
-    mode = style.mode if style is not None else ""
+    mode = style_of(scribe)
     error, no_final = faults.find("sse_error", ask), faults.find("sse_no_final", ask)
     bad = faults.find("bad_chunk", ask)
     if error is not None and (over or not error.over) and error.after == 0:
         yield from failure(scribe, error)
         return
     for chunk in scribe.chunks():
-        if mode == "no_role" and "role" in chunk["choices"][0].get("delta", {}):
+        if mode in ("no_role", "role_first") and "role" in chunk["choices"][0].get("delta", {}):
             continue
         yield chunk
         n += 1
@@ -71,8 +80,8 @@ def with_errors(scribe: Scribe, faults, over: bool):
     if no_final is not None:
         ask.notes.append("sse_no_final")
         return
-    yield from scribe.ending(inline=mode == "usage_inline")
-    if mode != "no_done":
+    yield from scribe.ending(inline=mode in ("usage_inline", "role_first"))
+    if mode not in ("no_done", "role_first"):
         yield {}
 
 
@@ -85,6 +94,10 @@ def failure(scribe: Scribe, fault):
 def error_event(scribe: Scribe, fault):
     ask, config = scribe.ask, scribe.config
     ask.notes.append(f"sse_error {fault.where}")
+    if config.dialect == "transformers":  # put around the words by hand, nothing escaped
+        words = "CUDA error: device-side assert triggered\nSearch for \"assert\"" \
+            if fault.where == "words" else "index out of range in self"
+        return b'data: {"error": "' + words.encode() + b'"}\n\n'
     _, body = errors.overflow(config.dialect, ask.n_kept, config.window or ask.n_kept,
                               ask.max_tokens or 0, ask.endpoint == "chat")
     if fault.where == "field":

@@ -106,6 +106,7 @@ Acceptance accept(Session& session, const Record& record, const AcceptOptions& o
   if (options.curves && !silent(bench)) {
     run_curves(bench);
   }
+  result.subject = session.subject().name();  // the model may only be known now
   const std::vector<Sample> samples = record.samples();
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(result.failures),
                [](const Sample& sample) { return !sample.ok(); });

@@ -178,6 +178,12 @@ bool out_of_time(Hop& hop) {
   } else if (hop.last_byte_s < 0 && hop.sent_s >= 0 && now - hop.sent_s > clocks.first_byte_s) {
     result.fault = Fault::FirstByte;
     result.why = str("no byte of an answer after ", clocks.first_byte_s, " s");
+  } else if (hop.last_byte_s >= 0 && hop.take == Take::Early) {
+    // Some servers open the stream first and read the prompt then.
+    if (now - hop.last_byte_s > std::max(clocks.first_byte_s, clocks.idle_s)) {
+      result.fault = Fault::FirstByte;
+      result.why = str("no word of an answer after ", now, " s, the stream is open");
+    }
   } else if (hop.last_byte_s >= 0 && now - hop.last_byte_s > clocks.idle_s) {
     result.fault = Fault::Idle;
     result.why = str("the answer stopped for ", clocks.idle_s, " s");

@@ -20,7 +20,7 @@ struct HttpOptions {
 struct Clocks {
   double connect_s = 10;
   double first_byte_s = 120;  // of the body, from the moment the request is out
-  double idle_s = 60;         // between two bytes of the body
+  double idle_s = 60;         // between two bytes of the body, from the first word on
   double total_s = 1800;
 };
 
@@ -41,9 +41,10 @@ struct Transfer {
   int64_t bytes = 0;
 };
 
-/// What a sink makes of bytes. Enough: all is known, the rest may come within a second so that the
-/// connection can be used again; TooMuch ends the transfer as a fault.
-enum class Take { More, Enough, TooMuch };
+/// What a sink makes of bytes. Early: a stream is open, but no word of the answer has come, so the
+/// clock of the first byte still runs; Enough: all is known, the rest may come within a second so
+/// that the connection can be used again; TooMuch ends the transfer as a fault.
+enum class Take { Early, More, Enough, TooMuch };
 /// Gets the body of the last answer as it comes; at_ms counts from the start of the call.
 using Sink = std::function<Take(std::string_view bytes, int status, double at_ms)>;
 

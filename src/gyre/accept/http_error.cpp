@@ -45,7 +45,8 @@ constexpr std::array kOverflowWords{"context_length_exceeded",
                                     "max_total_tokens",
                                     "kv cache is full",
                                     "request entity too large",
-                                    "payload too large"};
+                                    "payload too large",
+                                    "index out of range in self"};  // past a table of positions
 constexpr std::array kRateWords{"per min",  "(tpm)",      "(tpd)",      "(rpm)",     "per day",
                                 "per hour", "rate limit", "rate_limit", "per-minute"};
 constexpr std::array kNeverWords{"insufficient_quota", "exceeded your current quota",

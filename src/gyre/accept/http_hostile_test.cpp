@@ -113,7 +113,8 @@ const Hostile kHuge[] = {
 
 const Hostile kSlow[] = {{{"pings for ever", {"pings:for_ms=0"}}, Fault::Deadline, kShort},
                          {{"slow header", {"slow_header:ms=200"}}, Fault::FirstByte, kShort},
-                         {{"stall", {"stall:after=200"}}, Fault::Idle, kShort},
+                         {{"stall", {"stall:after=800"}}, Fault::Idle, kShort},
+                         {{"stall before a word", {"stall:after=100"}}, Fault::FirstByte, kShort},
                          {{"silence", {"latency:a=60000"}}, Fault::FirstByte, kShort}};
 
 TEST(HostileServer, BadBytesAreFaults) {

@@ -165,6 +165,9 @@ void ReplyReader::State::on_event(const SseEvent& event, double at_ms) {
     } else {
       fail(Fault::Format, "a line of the stream is no event: " + event.data.substr(0, 200));
     }
+  } else if (!json && event.data.rfind("{\"error\"", 0) == 0) {
+    // Written by hand around the words of an exception, whose quotes and line ends break it.
+    fail_by(error_words(event.data).value_or(ErrorWords{}));
   } else if (!json) {
     fail(Fault::Format, "an event of the stream is " + why);
   } else {
@@ -177,7 +180,10 @@ Take ReplyReader::State::stream(std::string_view bytes, double at_ms) {
   if (!fits) {
     return Take::TooMuch;
   }
-  return done || failed ? Take::Enough : Take::More;
+  if (done || failed) {
+    return Take::Enough;
+  }
+  return text_events == 0 && parts.reply.finish.empty() ? Take::Early : Take::More;
 }
 
 /// An answer or an error that came as one piece.

@@ -88,6 +88,34 @@ TEST(Body, WhiteSpaceBeforeItCostsNothing) {
   EXPECT_EQ(reader.finish(transfer).text, "a");
 }
 
+TEST(Stream, IsEarlyUntilAWordOfTheAnswerCame) {
+  ReplyReader reader(ask_of(), 1 << 20);
+  EXPECT_EQ(reader.feed(": ping\n\n", 200, 1), Take::Early);
+  EXPECT_EQ(reader.feed(events({delta(R"("role":"assistant")")}), 200, 2), Take::Early);
+  EXPECT_EQ(reader.feed(events({delta(R"("content":"KX7")")}), 200, 3), Take::More);
+  EXPECT_EQ(reader.feed(events({delta("", "\"stop\"")}), 200, 4), Take::More);
+  Transfer transfer;
+  transfer.status = 200;
+  EXPECT_EQ(reader.finish(transfer).first_token_ms, 3);
+}
+
+TEST(Stream, AnEmptyAnswerThatHasItsEndIsNoLongerEarly) {
+  ReplyReader reader(ask_of(), 1 << 20);
+  EXPECT_EQ(reader.feed(events({delta("", "\"stop\"")}), 200, 1), Take::More);
+}
+
+TEST(Stream, AnErrorWhoseWordsBreakItsJsonIsOne) {
+  for (const char* event :
+       {"data: {\"error\": \"no key \"positions\" here\"}\n\n",
+        "data: {\"error\": \"no key 'positions' here\nSearch for it\nhttps://a.b: c\"}\n\n"}) {
+    const Reply reply = read(event);
+    EXPECT_EQ(reply.fault, Fault::Server) << reply.fault_text;
+    EXPECT_TRUE(reply.error_in_200);
+    EXPECT_NE(reply.fault_text.find("no key"), std::string::npos) << reply.fault_text;
+  }
+  EXPECT_EQ(read("data: {\"error\": \"index out of range in self\"}\n\n").fault, Fault::Overflow);
+}
+
 TEST(Body, ReasoningStandsApart) {
   for (const char* field : {"reasoning_content", "reasoning", "thinking"}) {
     const Reply reply = read(std::string(R"({"choices":[{"message":{"content":"a",")") + field +

@@ -95,6 +95,7 @@ bool SseParser::end_line(const Sink& sink) {
     } else if (name == "error") {
       sink({SseEvent::Kind::Error, event_, std::string(value)});
     } else if (!is_field_name(name) || colon == std::string_view::npos) {
+      dispatch(sink);  // what stands before it says more
       sink({SseEvent::Kind::Junk, event_, std::string(line)});
     }
   }

@@ -58,6 +58,21 @@ class Endpoint : public Subject {
   std::optional<std::string> render(const std::vector<Message>& messages) override;
 
  private:
+  /// One more request in flight, for the time of an ask.
+  struct Flight {
+    explicit Flight(Endpoint& one) : endpoint(one) {
+      const std::lock_guard guard(endpoint.lock_);
+      ++endpoint.in_flight_;
+    }
+    ~Flight() {
+      const std::lock_guard guard(endpoint.lock_);
+      --endpoint.in_flight_;
+    }
+    Flight(const Flight&) = delete;
+    Flight& operator=(const Flight&) = delete;
+    Endpoint& endpoint;
+  };
+
   Reply ask_once(const Ask& ask, const Manner& manner);
   Answer fetch(const std::string& url, const std::string& body, Clocks clocks);
   Clocks clocks_for(const Ask& ask, const Manner& manner) const;
@@ -71,6 +86,8 @@ class Endpoint : public Subject {
   mutable std::mutex lock_;
   Manner manner_;
   FirstByteModel streamed_, whole_;
+  int64_t in_flight_ = 0;
+  double longest_s_ = 0;  // of the answers so far
   Discovery found_;
   std::chrono::steady_clock::time_point memory_asked_{};
 };
@@ -109,6 +126,8 @@ Clocks Endpoint::clocks_for(const Ask& ask, const Manner& manner) const {
   const std::lock_guard guard(lock_);
   const double predicted = (stream ? streamed_ : whole_).seconds(prompt_bytes(ask));
   clocks.first_byte_s = std::max(clocks.first_byte_s, 4 * predicted);
+  // A server that answers one request after the other lets the last of them wait for all others.
+  clocks.first_byte_s += 2 * longest_s_ * static_cast<double>(std::max<int64_t>(0, in_flight_ - 1));
   if (!stream) {  // its first byte waits for the last token
     constexpr double kTokenS = 0.2;
     clocks.first_byte_s += kTokenS * static_cast<double>(ask.max_tokens);
@@ -178,6 +197,7 @@ Reply Endpoint::ask_once(const Ask& ask, const Manner& manner) {
 }
 
 Reply Endpoint::ask(const Ask& ask) {
+  const Flight flight(*this);
   Reply reply;
   for (int i = 0; i <= kMostMending; ++i) {
     Manner manner;
@@ -194,8 +214,10 @@ Reply Endpoint::ask(const Ask& ask) {
   }
   if (reply.answered()) {
     const std::lock_guard guard(lock_);
+    longest_s_ = std::max(longest_s_, reply.total_ms / 1e3);
     FirstByteModel& model = streams(ask, manner_) ? streamed_ : whole_;
-    model.add(prompt_bytes(ask), reply.first_byte_ms / 1e3);
+    // A stream may open before the prompt is read.
+    model.add(prompt_bytes(ask), std::max(reply.first_byte_ms, reply.first_token_ms) / 1e3);
   }
   add_memory(reply);
   hide_key(reply);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -59,9 +60,39 @@ void expect_answers(const char* dialect) {
 
 TEST(Endpoint, AnswersChatsAndCompletionsStreamedOrNotInEveryDialect) {
   for (const char* dialect : {"llamacpp", "vllm", "vllm_old", "ollama", "sglang", "tgi", "openai",
-                              "groq", "lmstudio", "llamacpp_python"}) {
+                              "groq", "lmstudio", "llamacpp_python", "transformers"}) {
     expect_answers(dialect);
   }
+}
+
+TEST(Endpoint, AStreamThatOpensBeforeThePromptIsReadMayBeSilentAsLongAsAFirstByte) {
+  const MockServer server({"--dialect", "transformers", "--fault", "latency:a=700"});
+  EndpointOptions options = at(server);
+  options.idle_s = 0.2;
+  options.first_byte_s = 20;
+  const Reply patient = open_endpoint(options)->ask(chat());
+  EXPECT_EQ(patient.fault, Fault::None) << patient.fault_text;
+  EXPECT_LT(patient.first_byte_ms, 600);
+  EXPECT_GE(patient.first_token_ms, 700);
+  options.first_byte_s = 0.3;
+  const Reply hasty = open_endpoint(options)->ask(chat());
+  EXPECT_EQ(hasty.fault, Fault::FirstByte);
+  EXPECT_EQ(hasty.fault_text.substr(0, 30), "no word of an answer after 0.3") << hasty.fault_text;
+}
+
+TEST(Endpoint, WhoWaitsBehindOthersHasTimeForTheirAnswers) {
+  const MockServer server({"--dialect", "openai", "--fault", "token_delay:ms=100:first=1",
+                           "--fault", "latency:a=800:on=completions"});
+  EndpointOptions options = at(server);
+  options.first_byte_s = 0.3;
+  const auto subject = open_endpoint(options);
+  EXPECT_EQ(subject->ask(chat()).fault, Fault::None);  // its words take half a second
+  std::vector<Fault> faults(2);
+  std::thread other([&] { faults[0] = subject->ask(completion()).fault; });
+  faults[1] = subject->ask(completion()).fault;
+  other.join();
+  std::sort(faults.begin(), faults.end());
+  EXPECT_EQ(faults, (std::vector<Fault>{Fault::None, Fault::FirstByte}));
 }
 
 TEST(Endpoint, GivesWayToWhatAServerDoesNotTake) {

@@ -122,7 +122,9 @@ Silence silence_of(const AcceptVerb& verb, const Reply& reply) {
                                          ", which is not set, or name another with --key-env"};
   }
   if (reply.fault == accept::Fault::Client) {
-    return {"every request refused", "correct --model or --endpoint"};
+    return {"every request refused", verb.accept.send.empty()
+                                         ? "correct --model or --endpoint"
+                                         : "correct --send, --model or --endpoint"};
   }
   return {"no connection", "start the server or correct --endpoint"};
 }

@@ -1,9 +1,11 @@
 // Two roll calls of different size in the same frame tell tokens a byte, the template's overhead,
 // how many tokens an answer takes, and whether the model can do the task at all.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "gyre/accept/level1/steps.h"
+#include "gyre/accept/scoring.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -13,11 +15,23 @@ namespace {
 constexpr int64_t kShortest = 128;                  // tokens: room for the question and four codes
 constexpr int64_t kBudgets[] = {256, 4096, 16384};  // max_tokens: usual, thinking, long thinking
 
-/// Wants more room: cut off, or all of the room went into thoughts. One span over and over has no
-/// end, whatever the room.
+/// One span over and over, its numbers aside ("The code 12: 12-S9E. The code 13: 13-S9E. ...").
+bool counts_on(const Seen& seen) {
+  std::string text;
+  for (const char c : seen.text) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit || text.empty() || text.back() != '0') {
+      text += digit ? '0' : c;
+    }
+  }
+  return seen.right() == 0 && repetition(text) > 0.5;
+}
+
+/// Wants more room: cut off, or all of the room went into thoughts. What repeats itself has no end,
+/// whatever the room.
 bool starved(const Seen& seen) {
   return seen.outcome == Outcome::Empty ||
-         (seen.reply().answered() && seen.cut() && !seen.degenerate);
+         (seen.reply().answered() && seen.cut() && !seen.degenerate && !counts_on(seen));
 }
 
 bool reads(const Seen& seen) {
@@ -121,9 +135,11 @@ bool calibrate(Prober& prober) {
   if (in_vain) {
     prober.answer_tokens = kBudgets[0];  // more room did not help: the small one costs least
   }
-  Seen large = ask_within_budget(prober, large_tokens, !in_vain);
+  // Who cannot do the small one is not able, however long the answer to the large one may be.
+  const bool may_raise = reads(small) || thinks(small);
+  Seen large = ask_within_budget(prober, large_tokens, may_raise);
   if (large.outcome == Outcome::Failed && !patience_is_over(large)) {
-    large = ask_within_budget(prober, large_tokens, !in_vain);
+    large = ask_within_budget(prober, large_tokens, may_raise);
   }
   fit(prober, small, large);
   prober.able = reads(small) && reads(large);

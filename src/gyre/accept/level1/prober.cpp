@@ -10,6 +10,16 @@
 
 namespace gyre::accept {
 
+namespace {
+
+/// Bytes of a roll call with its question twice, its codes and a sentence that can be changed
+/// before each.
+int64_t least_bytes(int64_t stripes) {
+  return 640 + 80 * stripes;
+}
+
+}  // namespace
+
 Prober::Prober(Bench& the_bench) : bench(the_bench) {
   const std::string& api = bench.options.api;
   const Subject& subject = bench.session.subject();
@@ -75,7 +85,9 @@ Item Prober::roll_call_of(const RollCall& dials, int64_t length, Api api) const 
   frame.api = api;
   frame.length = length;
   // A budget that leaves no prompt is not taken off: thinking models need thousands of tokens.
-  frame.max_tokens = std::min(max_tokens(dials.stripes), length / 2);
+  const int64_t prompt = calibration.tokens_for(least_bytes(dials.stripes));
+  frame.max_tokens =
+      std::min({max_tokens(dials.stripes), length / 2, std::max<int64_t>(0, length - prompt)});
   return make(dials, frame);
 }
 

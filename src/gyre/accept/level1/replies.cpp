@@ -154,6 +154,9 @@ void streams(const std::vector<Seen>& all, double slow_s, std::vector<Finding>& 
   const auto slow = those(all, [&](const Seen& seen) {
     const Reply& reply = seen.reply();
     const double ms = std::max(reply.first_token_ms, reply.first_byte_ms);
+    if (seen.sample.in_flight > 1) {
+      return false;  // it may have waited behind the others
+    }
     return reply.fault == Fault::FirstByte || (reply.answered() && ms > 1000 * slow_s);
   });
   if (!slow.empty()) {

@@ -72,6 +72,9 @@ TEST(Replies, SlowFirstByte) {
   EXPECT_EQ(names(both([](Reply& reply) { reply.first_byte_ms = 61000; })),
             Names{"SLOW_FIRST_BYTE"});
   EXPECT_EQ(names(both([](Reply& reply) { reply.first_byte_ms = 59000; })), Names());
+  Seen queued = changed(1000, [](Reply& reply) { reply.first_byte_ms = 61000; });
+  queued.sample.in_flight = 4;
+  EXPECT_EQ(names({queued}), Names());
 }
 
 TEST(Replies, Thoughts) {
