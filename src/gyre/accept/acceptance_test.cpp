@@ -82,7 +82,7 @@ TEST(Acceptance, AModelWithoutAWordAtLengthsWithoutRoomIsNoFault) {
     ASSERT_EQ(out.one.rungs.size(), 3U);
     EXPECT_TRUE(out.one.rungs[0].says.starts_with("no room: haystack: ")) << out.one.rungs[0].says;
     EXPECT_EQ(out.one.rungs[2].says,
-              "0 of 4 codes came back; nothing tells whether the rest was read");
+              "0 of 8 codes came back; nothing tells whether the rest was read");
   }
 }
 
