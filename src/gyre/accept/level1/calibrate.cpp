@@ -13,7 +13,7 @@ namespace gyre::accept {
 namespace {
 
 constexpr int64_t kShortest = 128;                  // tokens: room for the question and four codes
-constexpr int64_t kBudgets[] = {256, 4096, 16384};  // max_tokens: usual, thinking, long thinking
+constexpr int64_t kBudgets[] = {256, 1024, 4096, 16384};  // max_tokens: usual, wordy, thinking
 
 /// One span over and over, its numbers aside ("The code 12: 12-S9E. The code 13: 13-S9E. ...").
 bool counts_on(const Seen& seen) {
