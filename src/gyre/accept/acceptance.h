@@ -16,6 +16,8 @@ struct Bench {
   /// Sees each item of levels 2 and 3 before it is asked; for tests.
   std::function<void(const Item&)> on_item = {};
 
+  /// Can be asked there, as far as is known.
+  bool serves(Api api) const;
   void find(std::string id, std::string says, std::vector<std::string> evidence,
             std::map<std::string, std::string> facts = {});
 };

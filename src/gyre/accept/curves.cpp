@@ -72,9 +72,8 @@ void run_curves(Bench& bench) {
   std::set<int64_t> lengths(bench.options.lengths.begin(), bench.options.lengths.end());
   lengths.insert(bench.options.original_length);
   Frame frame;
-  frame.api = bench.session.subject().can(Api::Chat) && bench.options.api != "completions"
-                  ? Api::Chat
-                  : Api::Completions;
+  frame.api =
+      bench.serves(Api::Chat) && bench.options.api != "completions" ? Api::Chat : Api::Completions;
   frame.calibration = bench.result.calibration;
   frame.seed = static_cast<uint64_t>(bench.options.seed);
   frame.max_tokens = kAnswerTokens;

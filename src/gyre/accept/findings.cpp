@@ -40,6 +40,10 @@ const FindingKind& finding_kind(const std::string& id) {
 }
 
 /// One finding of a kind: what is found again adds its evidence and the facts that were not known.
+bool Bench::serves(Api api) const {
+  return session.subject().can(api) && (!result.one.only || *result.one.only == api);
+}
+
 void Bench::find(std::string id, std::string says, std::vector<std::string> evidence,
                  std::map<std::string, std::string> facts) {
   finding_kind(id);

@@ -1,6 +1,7 @@
 #include "gyre/accept/http_subject.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <mutex>
@@ -23,13 +24,23 @@ constexpr int kMostMending = 4;               // refusals that one ask gives way
 // Shorter ones are words that stand for a key ("none", "EMPTY"), which answers hold by chance.
 constexpr size_t kSecret = 8, kWord = 3;  // bytes, in answers and in error messages
 
-/// The key, wherever a server repeats it.
+/// The key, wherever a server repeats it, in whatever case.
 void hide(const std::string& key, size_t least, std::string& text) {
   if (key.size() < least) {
     return;
   }
-  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
-    text.replace(at, key.size(), "[key]");
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  const std::string mark = "[key]";
+  for (auto from = text.begin();;) {
+    const auto at = std::search(from, text.end(), key.begin(), key.end(), same);
+    if (at == text.end()) {
+      return;
+    }
+    const auto begin = at - text.begin();
+    text.replace(static_cast<size_t>(begin), key.size(), mark);
+    from = text.begin() + begin + static_cast<std::ptrdiff_t>(mark.size());
   }
 }
 

@@ -248,8 +248,9 @@ TEST(Endpoint, BadOptionsAreNamed) {
   EXPECT_EQ(message("127.0.0.1:8080"),
             "endpoint '127.0.0.1:8080' has no http:// or https://; write it like "
             "http://127.0.0.1:8080/v1");
-  EXPECT_EQ(message("http://a:/v1"),
-            "endpoint 'http://a:/v1' has no port after ':'; write it like http://127.0.0.1:8080/v1");
+  EXPECT_EQ(
+      message("http://a:/v1"),
+      "endpoint 'http://a:/v1' has no port after ':'; write it like http://127.0.0.1:8080/v1");
   EXPECT_EQ(message("ftp://a/v1"),
             "endpoint 'ftp://a/v1' must begin with http:// or https://, found ftp");
   EXPECT_EQ(message("http://me:word@a/v1"),

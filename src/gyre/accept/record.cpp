@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstring>
@@ -43,7 +44,7 @@ std::string hash_of(const Settings& settings) {
 /// What stands at the beginning of a line that to_line() wrote.
 struct Head {
   std::string sid;
-  bool final = false;
+  Ending ending = Ending::Again;
   std::string run;
 };
 
@@ -72,7 +73,7 @@ std::optional<Head> head_of(std::string_view line) {
     return std::nullopt;
   }
   const auto sid = take_word(line);
-  head.final = line.starts_with(R"(,"final":true)");
+  head.ending = line.starts_with(R"(,"final":true)") ? Ending::Final : Ending::Again;
   if (!sid || !(take(line, R"(,"final":true)") || take(line, R"(,"final":false)")) ||
       !take(line, R"(,"run":")")) {
     return std::nullopt;
@@ -80,6 +81,9 @@ std::optional<Head> head_of(std::string_view line) {
   const auto run = take_word(line);
   if (!run || !line.ends_with('}')) {
     return std::nullopt;
+  }
+  if (head.ending == Ending::Again && line.starts_with(R"(,"given_up":true)")) {
+    head.ending = Ending::GivenUp;
   }
   head.sid = *sid;
   head.run = *run;
@@ -96,7 +100,7 @@ struct Record::State {
   };
   struct Known {
     int64_t attempts = 0;
-    int64_t final_line = -1;
+    int64_t final_line = -1, given_up_line = -1;
   };
 
   mutable std::mutex lock;
@@ -108,7 +112,6 @@ struct Record::State {
   int file = -1;
   std::vector<std::string> memory;  // the lines themselves, without a folder
   std::vector<Line> lines;
-  std::vector<size_t> finals;  // first final lines, in their order
   std::unordered_map<std::string, Known> known;
 
   ~State() {
@@ -117,14 +120,28 @@ struct Record::State {
     }
   }
 
-  void index(const std::string& sid, bool final, Line line) {
+  void index(const std::string& sid, Ending ending, Line line) {
     Known& entry = known[sid];
     ++entry.attempts;
-    if (final && entry.final_line < 0) {
-      entry.final_line = static_cast<int64_t>(lines.size());
-      finals.push_back(lines.size());
+    const auto at = static_cast<int64_t>(lines.size());
+    if (ending == Ending::Final && entry.final_line < 0) {
+      entry.final_line = at;
     }
+    entry.given_up_line = ending == Ending::GivenUp ? at : entry.given_up_line;
     lines.push_back(line);
+  }
+
+  /// The line that counts of each item, in their order.
+  std::vector<size_t> ends() const {
+    std::vector<size_t> out;
+    for (const auto& [sid, entry] : known) {
+      const int64_t line = entry.final_line >= 0 ? entry.final_line : entry.given_up_line;
+      if (line >= 0) {
+        out.push_back(static_cast<size_t>(line));
+      }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
   }
 
   /// A last line without an end was left by a killed process and is none.
@@ -139,6 +156,11 @@ struct Record::State {
       if (end == std::string::npos) {
         break;
       }
+      if (end == begin) {  // an editor's blank line
+        lines.push_back({begin, 0});
+        begin = end + 1;
+        continue;
+      }
       const auto head = head_of(std::string_view(text).substr(begin, end - begin));
       if (!head) {
         throw Error(Code::Format, path.string(), ":", lines.size() + 1,
@@ -149,7 +171,7 @@ struct Record::State {
         throw Error(Code::Format, path.string(), ":", lines.size() + 1, ": belongs to run ",
                     head->run, ", this folder holds run ", run, "; start over with --force");
       }
-      index(head->sid, head->final, {begin, end - begin});
+      index(head->sid, head->ending, {begin, end - begin});
       begin = end + 1;
     }
   }
@@ -241,12 +263,13 @@ int64_t Record::attempts(const std::string& sid) const {
   return found == state_->known.end() ? 0 : found->second.attempts;
 }
 
-void Record::add(const Sample& sample, bool final) {
+void Record::add(const Sample& sample, Ending ending) {
   if (sample.item.sid.empty()) {
     throw Error(Code::Internal, "a sample without a sid cannot be recorded");
   }
-  const std::string line = to_line(sample, state_->run, final);
-  if (state_->folder != nullptr && final && !sample.ok()) {  // first: a final line has its prompt
+  const std::string line = to_line(sample, state_->run, ending);
+  const bool ended = ending != Ending::Again;
+  if (state_->folder != nullptr && ended && !sample.ok()) {  // first: such a line has its prompt
     write_prompt(state_->dir, sample.item.sid, prompt_text(sample.item.ask));
   }
   const std::scoped_lock hold(state_->lock);
@@ -259,14 +282,13 @@ void Record::add(const Sample& sample, bool final) {
   } else {
     throw Error(Code::Internal, state_->dir.string(), " was opened for reading");
   }
-  state_->index(sample.item.sid, final, {begin, line.size()});
+  state_->index(sample.item.sid, ending, {begin, line.size()});
 }
 
 std::vector<Sample> Record::samples() const {
   const std::scoped_lock hold(state_->lock);
   std::vector<Sample> out;
-  out.reserve(state_->finals.size());
-  for (const size_t i : state_->finals) {
+  for (const size_t i : state_->ends()) {
     out.push_back(state_->sample_at(i));
   }
   return out;
@@ -274,14 +296,13 @@ std::vector<Sample> Record::samples() const {
 
 int64_t Record::size() const {
   const std::scoped_lock hold(state_->lock);
-  return static_cast<int64_t>(state_->finals.size());
+  return static_cast<int64_t>(state_->ends().size());
 }
 
 void Record::clear() {
   const std::scoped_lock hold(state_->lock);
   state_->memory.clear();
   state_->lines.clear();
-  state_->finals.clear();
   state_->known.clear();
   if (state_->writer != nullptr) {
     state_->writer = std::make_unique<LineWriter>(state_->dir / kSamples, false);

@@ -16,9 +16,13 @@
 
 namespace gyre::accept {
 
+/// What becomes of an item after an attempt: asked again at once, by the next run (what failed may
+/// pass: the server was not up yet), or never.
+enum class Ending { Again, GivenUp, Final };
+
 /// Writes one line of samples.jsonl, schema gyre.accept_sample/1. The prompt itself is not in it,
-/// only its hash. `final`: the item will not be asked again.
-std::string to_line(const Sample& sample, const std::string& run, bool final);
+/// only its hash.
+std::string to_line(const Sample& sample, const std::string& run, Ending ending);
 /// Reads it back. The item's messages have roles, and no contents. throws Error(Format) on a line
 /// that is none.
 Sample sample_of(const std::string& line);
@@ -42,10 +46,11 @@ class Record {
   /// The final sample of an item, when there is one: the first final one counts, later ones don't.
   std::optional<Sample> find(const std::string& sid) const;
   int64_t attempts(const std::string& sid) const;
-  /// Appends an attempt; `final` = it will not be asked again. Writes the prompt when it is final
-  /// and not ok. Safe from several threads, as are all others.
-  void add(const Sample& sample, bool final);
-  /// All final samples in the order of their lines.
+  /// Appends an attempt. Writes the prompt when it is not asked again at once and not ok. Safe from
+  /// several threads, as are all others.
+  void add(const Sample& sample, Ending ending);
+  void add(const Sample& sample, bool final) { add(sample, final ? Ending::Final : Ending::Again); }
+  /// All final samples, and the last ones of items that were given up, in the order of their lines.
   std::vector<Sample> samples() const;
   int64_t size() const;  // of samples()
   /// Forgets every attempt: the server was never there.

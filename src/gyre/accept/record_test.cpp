@@ -167,6 +167,27 @@ TEST(Record, SaysWhichLineIsNone) {
                 "--force");
 }
 
+TEST(Record, AnItemThatWasGivenUpIsKeptUntilItIsAnswered) {
+  const TempFolder temp;
+  {
+    Record record(temp / "run", kSettings, false);
+    record.add(a_sample(1, Verdict::Error), Ending::GivenUp);
+  }
+  EXPECT_TRUE(
+      std::filesystem::exists(temp / "run" / "prompts" / (a_sample(1).item.sid + ".txt.gz")));
+  {
+    std::ofstream out(temp / "run" / "samples.jsonl", std::ios::app);
+    out << "\n";  // as editors leave it
+  }
+  Record record(temp / "run", kSettings, false);
+  EXPECT_FALSE(record.find(a_sample(1).item.sid));
+  ASSERT_EQ(record.samples().size(), 1U);
+  record.add(a_sample(1), Ending::Final);
+  EXPECT_EQ(record.find(a_sample(1).item.sid)->verdict, Verdict::Ok);
+  ASSERT_EQ(record.samples().size(), 1U);
+  EXPECT_EQ(record.samples()[0].verdict, Verdict::Ok);
+}
+
 TEST(Record, SaysWhichLineIsDamagedInside) {
   const TempFolder temp;
   { Record(temp / "run", kSettings, false).add(a_sample(1), true); }
@@ -178,15 +199,17 @@ TEST(Record, SaysWhichLineIsDamagedInside) {
   const Record record(temp / "run", kSettings, false);
   const std::string message = message_of([&] { (void)record.samples(); });
   EXPECT_TRUE(message.starts_with(file + ":1: not a sample of gyre.accept_sample/1: {")) << message;
-  EXPECT_TRUE(message.ends_with("(key 'verdict' not found); mend the line or start over with "
-                                "--force"))
+  EXPECT_TRUE(
+      message.ends_with("(key 'verdict' not found); mend the line or start over with "
+                        "--force"))
       << message;
 }
 
 TEST(Record, RefusesLinesOfAnotherRun) {
   const TempFolder temp;
   { Record(temp / "run", kSettings, false); }
-  write_file_atomic(temp / "run" / "samples.jsonl", to_line(a_sample(1), "feed", true) + "\n");
+  write_file_atomic(temp / "run" / "samples.jsonl",
+                    to_line(a_sample(1), "feed", Ending::Final) + "\n");
   EXPECT_NE(message_of([&] {
               Record(temp / "run", kSettings, false);
             }).find(":1: belongs to run feed, this folder holds run "),
@@ -265,7 +288,7 @@ TEST(Record, OpensManyLinesWithoutReadingThemAsJson) {
   const TempFolder temp;
   std::string run;
   { run = Record(temp / "run", kSettings, false).run(); }
-  const std::string line = to_line(a_sample(1), run, true);
+  const std::string line = to_line(a_sample(1), run, Ending::Final);
   const std::string sid = a_sample(1).item.sid;
   std::string all;
   constexpr int kLines = 20000;

@@ -49,6 +49,7 @@ struct LevelOne {
   bool ran = false;
   bool able = false;            // reads the roll call back at the original length
   double flip_rate = kUnknown;  // answers that changed between equal requests
+  std::optional<Api> only;  // the one endpoint that is served, where the other was tried in vain
   std::vector<Rung> rungs;
   Window window;
   std::vector<ConcurrencyRow> concurrency;

@@ -76,6 +76,7 @@ Json level_one_json(const LevelOne& one) {
   window["source"] = one.window.source;
   return Json{{"ran", one.ran},
               {"able", one.able},
+              {"only", one.only ? Json(name_of(*one.only)) : Json()},
               {"flip_rate", number(one.flip_rate)},
               {"window", std::move(window)},
               {"rungs", list(one.rungs, rung_json)},

@@ -252,12 +252,15 @@ Reply reply_of(const Json& json) {
 
 }  // namespace
 
-std::string to_line(const Sample& sample, const std::string& run, bool final) {
+std::string to_line(const Sample& sample, const std::string& run, Ending ending) {
   Json line{{"schema", "gyre.accept_sample/1"},
             {"sid", sample.item.sid},
-            {"final", final},
-            {"run", run},
-            {"attempt", sample.attempt}};
+            {"final", ending == Ending::Final},
+            {"run", run}};
+  if (ending == Ending::GivenUp) {
+    line["given_up"] = true;
+  }
+  line["attempt"] = sample.attempt;
   add_item(line, sample.item);
   line["prompt_sha"] = sha256(prompt_text(sample.item.ask));
   line["verdict"] = name_of(sample.verdict);

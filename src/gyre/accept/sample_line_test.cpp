@@ -50,7 +50,7 @@ Sample full_sample() {
 
 TEST(SampleLine, KeepsTheItem) {
   const Sample before = full_sample();
-  const Item item = sample_of(to_line(before, "run", true)).item;
+  const Item item = sample_of(to_line(before, "run", Ending::Final)).item;
   EXPECT_EQ(item.sid, before.item.sid);
   EXPECT_EQ(item.level, 2);
   EXPECT_EQ(item.task, "needle");
@@ -77,7 +77,7 @@ TEST(SampleLine, KeepsTheItem) {
 
 TEST(SampleLine, KeepsTheReply) {
   const Sample before = full_sample();
-  const Sample after = sample_of(to_line(before, "run", true));
+  const Sample after = sample_of(to_line(before, "run", Ending::Final));
   const Reply& r = after.reply;
   EXPECT_EQ(after.verdict, Verdict::Partial);
   EXPECT_EQ(after.found, "KX7-3QD");
@@ -110,7 +110,7 @@ TEST(SampleLine, KeepsTheReply) {
 
 // A replayed procedure compares log-probabilities for equality: they must come back to the bit.
 TEST(SampleLine, KeepsLogProbabilitiesToTheBit) {
-  const Reply r = sample_of(to_line(full_sample(), "run", true)).reply;
+  const Reply r = sample_of(to_line(full_sample(), "run", Ending::Final)).reply;
   ASSERT_EQ(r.top.size(), 2u);
   EXPECT_EQ(r.top[0][0].text, " a");
   EXPECT_EQ(r.top[0][0].logprob, -0.1);
@@ -122,7 +122,7 @@ TEST(SampleLine, KeepsLogProbabilitiesToTheBit) {
 }
 
 TEST(SampleLine, UnknownNumbersStayUnknown) {
-  const Reply r = sample_of(to_line(Sample{}, "run", false)).reply;
+  const Reply r = sample_of(to_line(Sample{}, "run", Ending::Again)).reply;
   EXPECT_FALSE(r.prompt_tokens || r.completion_tokens || r.total_tokens || r.cached_tokens ||
                r.limit_tokens || r.asked_tokens || r.memory_mib);
   EXPECT_EQ(r.retry_after_s, -1);
@@ -131,7 +131,7 @@ TEST(SampleLine, UnknownNumbersStayUnknown) {
 TEST(SampleLine, HasOneLineAndNoPrompt) {
   Sample s = full_sample();
   s.item.ask.messages[1].content = "the secret of\nthe prompt";
-  const std::string line = to_line(s, "run", true);
+  const std::string line = to_line(s, "run", Ending::Final);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(line.find("the secret of"), std::string::npos);
   EXPECT_NE(line.find("\"prompt_bytes\":31"), std::string::npos);

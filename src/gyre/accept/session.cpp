@@ -102,6 +102,11 @@ void Session::note(const Sample& sample) {
 
 std::optional<Sample> Session::recorded(const Item& item) {
   std::optional<Sample> found = record_.find(item.sid);
+  if (!found) {
+    const std::lock_guard guard(lock_);
+    const auto at = given_up_.find(item.sid);
+    found = at == given_up_.end() ? found : std::optional<Sample>(at->second);
+  }
   if (found) {
     found->item = item;  // the record keeps no prompts
     note(*found);
@@ -137,26 +142,30 @@ Sample Session::attempt(const Item& item, int64_t in_flight) {
   return sample;
 }
 
-void Session::keep(const Sample& sample, bool final) {
-  record_.add(sample, final);
+void Session::keep(const Sample& sample, bool ended) {
+  const bool given_up = ended && may_pass(sample.reply.fault);
+  record_.add(sample, !ended ? Ending::Again : given_up ? Ending::GivenUp : Ending::Final);
   note(sample);
-  if (final && on_sample_) {
-    const std::lock_guard guard(lock_);
+  const std::lock_guard guard(lock_);
+  if (given_up) {
+    given_up_.insert_or_assign(sample.item.sid, sample);
+  }
+  if (ended && on_sample_) {
     on_sample_(sample);
   }
 }
 
 /// Seconds until the next attempt; below 0: there is none. Who is told to come back later may do so
 /// for longest_wait_s in all, however often that is.
-double Session::wait_after(const Sample& sample, double waited_s) const {
+double Session::wait_after(const Sample& sample, int64_t tries, double waited_s) const {
   const Reply& reply = sample.reply;
   const bool busy = reply.fault == Fault::Busy;
-  if (reply.answered() || (!busy && sample.attempt >= attempts_for(reply.fault, options_))) {
+  if (reply.answered() || (!busy && tries >= attempts_for(reply.fault, options_))) {
     return -1;
   }
   Rng rng(options_.seed, "wait " + sample.item.sid, static_cast<uint64_t>(sample.attempt));
   constexpr int64_t kMostDoublings = 20;
-  const auto doublings = static_cast<double>(1LL << std::min(sample.attempt - 1, kMostDoublings));
+  const auto doublings = static_cast<double>(1LL << std::min(tries - 1, kMostDoublings));
   double wait = options_.first_wait_s * doublings * (0.5 + rng.uniform());
   if (reply.retry_after_s >= 0) {
     // Not all at the same moment, and not before it.
@@ -171,9 +180,9 @@ double Session::wait_after(const Sample& sample, double waited_s) const {
 
 Sample Session::ask_fresh(const Item& item) {
   double waited_s = 0;
-  while (true) {
+  for (int64_t tries = 1;; ++tries) {
     Sample sample = attempt(item, 0);
-    const double wait_s = wait_after(sample, waited_s);
+    const double wait_s = wait_after(sample, tries, waited_s);
     keep(sample, wait_s < 0);
     if (wait_s < 0) {
       return sample;

@@ -20,7 +20,7 @@ namespace gyre::accept {
 
 struct SessionOptions {
   int64_t concurrency = 1;     // requests in flight at most
-  int64_t attempts = 3;        // of one item with transient faults, over all runs together
+  int64_t attempts = 3;        // of one item with transient faults, in each run
   double longest_wait_s = 60;  // a Retry-After above it is not waited for: the fault is final
   double first_wait_s = 0.5;   // before the second attempt; doubles, times 0.5 to 1.5 by chance
   uint64_t seed = 1;           // of that chance
@@ -55,8 +55,8 @@ class Session {
   Sample attempt(const Item& item, int64_t in_flight);
   std::optional<Sample> recorded(const Item& item);
   void note(const Sample& sample);
-  double wait_after(const Sample& sample, double waited_s) const;
-  void keep(const Sample& sample, bool final);
+  double wait_after(const Sample& sample, int64_t tries, double waited_s) const;
+  void keep(const Sample& sample, bool ended);
 
   Subject& subject_;
   Record& record_;
@@ -65,6 +65,7 @@ class Session {
   mutable std::mutex lock_;
   int64_t requests_ = 0, in_flight_ = 0;
   bool answered_ = false;
+  std::map<std::string, Sample> given_up_;  // by sid: not asked again by this run
 };
 
 }  // namespace gyre::accept

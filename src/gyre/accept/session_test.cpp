@@ -107,8 +107,33 @@ TEST(Session, GivesUpAfterTheLastAttempt) {
   Session session(subject, record, quick());
   EXPECT_EQ(session.ask(item()).reply.fault, Fault::Server);
   EXPECT_EQ(subject.asked, 3);
-  EXPECT_EQ(session.ask(item()).reply.fault, Fault::Server);  // on record as final
+  EXPECT_EQ(session.ask(item()).reply.fault, Fault::Server);  // not asked again by this run
   EXPECT_EQ(subject.asked, 3);
+  EXPECT_EQ(record.samples().size(), 1U);
+}
+
+TEST(Session, WhatFailedForAWhileIsAskedAgainByTheNextRun) {
+  Scripted down({fault(Fault::Connect), fault(Fault::Connect), fault(Fault::Connect)});
+  Record record;
+  EXPECT_FALSE(Session(down, record, quick()).ask(item()).reply.answered());
+  Scripted up;
+  Session later(up, record, quick());
+  const Sample sample = later.ask(item());
+  EXPECT_TRUE(sample.reply.answered());
+  EXPECT_EQ(sample.attempt, 4);
+  ASSERT_EQ(record.samples().size(), 1U);
+  EXPECT_TRUE(record.samples()[0].reply.answered());
+  EXPECT_EQ(Session(down, record, quick()).ask(item()).reply.text, "code0");  // from the record
+  EXPECT_EQ(down.asked, 3);
+}
+
+TEST(Session, WhatIsTheServersWayToAnswerIsNotAskedAgain) {
+  Scripted subject(std::deque<Reply>(4, fault(Fault::NoEnd)));
+  Record record;
+  Session(subject, record, quick()).ask(item());
+  EXPECT_EQ(subject.asked, 2);
+  EXPECT_EQ(Session(subject, record, quick()).ask(item()).reply.fault, Fault::NoEnd);
+  EXPECT_EQ(subject.asked, 2);
 }
 
 TEST(Session, EachFaultIsWorthItsAttempts) {

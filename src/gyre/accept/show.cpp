@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 Sample find_sample(const Record& record, std::string sid) {
-  std::transform(sid.begin(), sid.end(), sid.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(sid.begin(), sid.end(), sid.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::optional<Sample> found;
   for (Sample& sample : record.samples()) {
     if (!sample.item.sid.starts_with(sid)) {
@@ -143,10 +144,12 @@ std::string to_text(const Shown& shown) {
 }
 
 std::string to_json(const Shown& shown) {
-  Json out{
-      {"schema", "gyre.accept_show/1"}, {"sample", Json::parse(to_line(shown.sample, "", true))},
-      {"prompt", shown.prompt},         {"origin", shown.origin},
-      {"rebuilt", shown.rebuilt},       {"same", shown.same}};
+  Json out{{"schema", "gyre.accept_show/1"},
+           {"sample", Json::parse(to_line(shown.sample, "", Ending::Final))},
+           {"prompt", shown.prompt},
+           {"origin", shown.origin},
+           {"rebuilt", shown.rebuilt},
+           {"same", shown.same}};
   out["sample"]["prompt_sha"] = shown.sample.prompt_sha;
   return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }

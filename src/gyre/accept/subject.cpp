@@ -67,4 +67,19 @@ bool is_final(Fault fault) {
   }
 }
 
+bool may_pass(Fault fault) {
+  switch (fault) {
+    case Fault::Connect:
+    case Fault::FirstByte:
+    case Fault::Idle:
+    case Fault::Deadline:
+    case Fault::Cut:
+    case Fault::Busy:
+    case Fault::Server:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace gyre::accept

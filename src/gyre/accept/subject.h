@@ -62,6 +62,8 @@ enum class Fault {
 const char* name_of(Fault fault);  // "none", "connect", "first_byte", ...
 std::optional<Fault> fault_of(const std::string& name);
 bool is_final(Fault fault);
+/// A later run may get an answer: the server was down, busy or slow. Others are its way to answer.
+bool may_pass(Fault fault);
 
 struct TokenScore {
   std::string text;

@@ -24,7 +24,7 @@ constexpr const char* kLock = ".lock";
 void refuse_other_files(const fs::path& dir, const WorkKind& kind) {
   for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
     const std::string name = entry.path().filename().string();
-    const bool own = name == kind.record || name == kLock ||
+    const bool own = name.starts_with(kind.record) || name == kLock ||  // or on its way there
                      std::find(kind.own.begin(), kind.own.end(), name) != kind.own.end();
     if (!own) {
       throw Error(Code::Usage, dir.string(), " holds other files (", name,

@@ -129,16 +129,8 @@ Silence silence_of(const AcceptVerb& verb, const Reply& reply) {
   return {"no connection", "start the server or correct --endpoint"};
 }
 
-/// Throws when no attempt of the run ever got as far as an answer: there is nothing to judge, and
-/// the same command must ask again.
-void refuse_silence(const AcceptVerb& verb, Record& record) {
+[[noreturn]] void refuse(const AcceptVerb& verb, Record& record) {
   const std::vector<Sample> samples = record.samples();
-  const bool silent = std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
-    return is_wrong_address(sample.reply);
-  });
-  if (!verb.remote() || samples.empty() || !silent) {
-    return;
-  }
   const Reply& last = samples.back().reply;
   const size_t n = samples.size();
   record.clear();
@@ -148,6 +140,21 @@ void refuse_silence(const AcceptVerb& verb, Record& record) {
               last.http > 0 ? str(" with HTTP ", last.http) : "",
               last.fault_text.empty() ? "" : " (" + accept::one_line(last.fault_text) + ")", "; ",
               silence.advice);
+}
+
+/// Throws when no attempt of the run got an answer, or not even one that a finding is about: there
+/// is nothing to judge, and the same command must ask again.
+void refuse_silence(const AcceptVerb& verb, Record& record, const Acceptance& result) {
+  const std::vector<Sample> samples = record.samples();
+  const auto all = [&](const auto& test) {
+    return std::all_of(samples.begin(), samples.end(), test);
+  };
+  const bool wrong_address = all([](const Sample& one) { return is_wrong_address(one.reply); });
+  const bool nothing = all([](const Sample& one) { return !one.reply.answered(); });
+  if (verb.remote() && !samples.empty() &&
+      (wrong_address || (nothing && result.findings.empty()))) {
+    refuse(verb, record);
+  }
 }
 
 /// Nothing at the address answers: there is no use in asking on.
@@ -185,8 +192,24 @@ class Bar {
   int64_t done_;
 };
 
+/// --force throws a run away: only when there is something to ask anew.
+void look_before_force(const AcceptVerb& verb, Subject& subject) {
+  if (!verb.force || !verb.remote() || !fs::exists(fs::path(verb.out) / "samples.jsonl")) {
+    return;
+  }
+  const auto facts = subject.discover();
+  if (const auto why = facts.other.find("unreachable"); why != facts.other.end()) {
+    throw Error(Code::Remote, "accept: asked ", verb.endpoint.url, ", found no connection (",
+                accept::one_line(why->second),
+                "); start the server or correct --endpoint; the run "
+                "in ",
+                verb.out, " is still there");
+  }
+}
+
 Acceptance go(const AcceptVerb& verb, const Plan& planned) {
   std::unique_ptr<Subject> opened = open_subject(verb);  // a wrong URL leaves no folder behind
+  look_before_force(verb, *opened);
   Record record(verb.out, settings_of(verb), verb.force);
   accept::FactsKeeper subject(std::move(opened), fs::path(verb.out) / "facts.json");
   accept::SessionOptions session_options;
@@ -205,14 +228,41 @@ Acceptance go(const AcceptVerb& verb, const Plan& planned) {
     try {
       result = accept::accept(session, record, verb.accept);
     } catch (const Silent&) {
-      refuse_silence(verb, record);
+      refuse(verb, record);
     }
   }
-  refuse_silence(verb, record);
+  refuse_silence(verb, record, result);
   result.command = command_text();
   result.build_revision = train::build_revision();
   result.date = utc_now();
   return result;
+}
+
+/// Results go beside the run's own files, not over them.
+void check_outputs(const AcceptVerb& verb) {
+  check_output("--json", verb.common.json);
+  check_output("--junit", verb.junit);
+  if (verb.junit == "-" && verb.common.json == "-") {
+    throw Error(Code::Usage,
+                "accept: --json - and --junit - both want standard output; give one a file");
+  }
+  const auto place = [](const std::string& path) {
+    return path.empty() || path == "-" ? fs::path() : fs::weakly_canonical(path);
+  };
+  const fs::path json = place(verb.common.json), junit = place(verb.junit);
+  if (!json.empty() && json == junit) {
+    throw Error(Code::Usage, "accept: --json and --junit name the same file ", json.string(),
+                "; give each its own");
+  }
+  for (const auto& [flag, path] : {std::pair{"--json", json}, std::pair{"--junit", junit}}) {
+    for (const char* own :
+         {"run.json", "samples.jsonl", "facts.json", "accept.json", "report.html"}) {
+      if (!path.empty() && path == place((fs::path(verb.out) / own).string())) {
+        throw Error(Code::Usage, "accept: ", flag, " ", path.string(),
+                    " is a file of the run itself; give another name");
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -227,12 +277,7 @@ const OpenLocal& local_subject() {
 
 int run_accept(AcceptVerb& verb) {
   (void)report::find_plotly();  // before anything is sent
-  check_output("--json", verb.common.json);
-  check_output("--junit", verb.junit);
-  if (verb.junit == "-" && verb.common.json == "-") {
-    throw Error(Code::Usage,
-                "accept: --json - and --junit - both want standard output; give one a file");
-  }
+  check_outputs(verb);
   if (!verb.accept.before.empty()) {
     (void)accept::Before(verb.accept.before, verb.accept, verb.out);
   }

@@ -1,5 +1,7 @@
 // gyre accept: can a model or service really use the context that it advertises?
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -44,6 +46,12 @@ void check_usage(const AcceptVerb& verb) {
   }
   if (verb.local.chunk < 1) {
     throw Error(Code::Usage, "accept: --chunk must be 1 token or more, got ", verb.local.chunk);
+  }
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!std::all_of(verb.key_env.begin(), verb.key_env.end(), is_word)) {
+    throw Error(Code::Usage,
+                "accept: --key-env wants the name of a variable, such as OPENAI_API_KEY; what was "
+                "given is none (the key itself never goes on a command line)");
   }
   const bool wants_key = verb.remote() && !verb.key_env.empty();
   if (wants_key && std::getenv(verb.key_env.c_str()) == nullptr) {

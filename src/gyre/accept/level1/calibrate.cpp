@@ -12,7 +12,7 @@ namespace gyre::accept {
 
 namespace {
 
-constexpr int64_t kShortest = 128;                  // tokens: room for the question and four codes
+constexpr int64_t kShortest = 128;  // tokens: room for the question and four codes
 constexpr int64_t kBudgets[] = {256, 1024, 4096, 16384};  // max_tokens: usual, wordy, thinking
 
 /// One span over and over, its numbers aside ("The code 12: 12-S9E. The code 13: 13-S9E. ...").
@@ -114,6 +114,18 @@ void fit(Prober& prober, const Seen& small, const Seen& large) {
   prober.calibration = fitted;
 }
 
+/// A service of completions alone: the prober goes over to them.
+bool seldom_served(Prober& prober, const Seen& chat) {
+  if (chat.reply().fault != Fault::Client || !prober.other) {
+    return false;
+  }
+  if (!answers(prober, *prober.other)) {
+    return false;
+  }
+  prober.leave(prober.main, chat.reply().fault_text);
+  return true;
+}
+
 }  // namespace
 
 bool calibrate(Prober& prober) {
@@ -124,6 +136,9 @@ bool calibrate(Prober& prober) {
   const int64_t large_tokens =
       std::max(small_tokens + 64, std::min(3 * options.original_length, first) - 128);
   Seen small = ask_within_budget(prober, small_tokens, true);
+  if (seldom_served(prober, small)) {
+    small = ask_within_budget(prober, small_tokens, true);
+  }
   if (small.outcome == Outcome::Failed && !patience_is_over(small)) {
     small = ask_within_budget(prober, small_tokens, true);
   }
@@ -152,15 +167,12 @@ bool calibrate(Prober& prober) {
   return true;
 }
 
-bool answers(Prober& prober) {
+bool answers(Prober& prober, Api api) {
   RollCall dials;
   dials.salt = prober.fresh_salt();
-  return prober
-      .ask(dials,
-           std::min<int64_t>(prober.options().original_length, prober.options().lengths.front()),
-           prober.main)
-      .reply()
-      .answered();
+  const AcceptOptions& options = prober.options();
+  const int64_t length = std::min<int64_t>(options.original_length, options.lengths.front());
+  return prober.ask(dials, std::max(length, 2 * kShortest), api).reply().answered();
 }
 
 }  // namespace gyre::accept

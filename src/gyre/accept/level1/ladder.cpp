@@ -35,9 +35,16 @@ void refine(Prober& prober, const Probe& probe) {
   }
 }
 
-/// One size around a planned length.
+/// One size around a planned length. An endpoint that does not answer a short prompt either is not
+/// served: many services have but one.
 void add(Prober& prober, Ladder& ladder, int64_t rung, int64_t length, Api api) {
   Probe made = probe(prober, ladder, length, api);
+  const std::string why = prober.all.back().reply().fault_text;
+  const bool failed = !prober.all.back().reply().answered() && api != prober.main;
+  if (failed && !answers(prober, api)) {
+    prober.leave(api, why);
+    return;
+  }
   made.rung = rung;
   ladder.probes.push_back(std::move(made));
 }
@@ -57,7 +64,7 @@ void one_length(Prober& prober, Ladder& ladder, int64_t length) {
       }
       return;
     case Loss::Failed:
-      prober.gone = !answers(prober);
+      prober.gone = !answers(prober, prober.main);
       return;
     case Loss::Refused:
     case Loss::Rate:

@@ -104,6 +104,14 @@ int64_t Prober::predicted(const Item& item) const {
   return calibration.tokens_for(prompt_bytes(item.ask));
 }
 
+void Prober::leave(Api api, const std::string& why) {
+  main = api == Api::Chat ? Api::Completions : Api::Chat;
+  other.reset();
+  std::erase_if(all, [&](const Seen& seen) { return seen.sample.item.ask.api == api; });
+  bench.result.one.only = main;
+  bench.result.facts.other[str(name_of(api), " endpoint")] = "not served: " + why;
+}
+
 const Seen& Prober::keep(Seen seen) {
   all.push_back(std::move(seen));
   return all.back();

@@ -35,6 +35,8 @@ class Prober {
   /// The same bytes once more.
   Seen again(const Seen& before);
   std::vector<Seen> ask_together(std::vector<Item> items);
+  /// Forgets an endpoint that is not served, and what was asked through it.
+  void leave(Api api, const std::string& why);
   int64_t fresh_salt() { return ++salt_; }
 
   /// Tokens of a prompt with its answer, and back.

@@ -50,7 +50,7 @@ void test_shift(Prober& prober, const Ladder& ladder);
 void test_overflow(Prober& prober, Ladder& ladder);
 void test_echo(Prober& prober);
 
-/// Whether the server still answers a short prompt.
-bool answers(Prober& prober);
+/// Whether the server answers a short prompt.
+bool answers(Prober& prober, Api api);
 
 }  // namespace gyre::accept

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kOffGrid = 64;  // rungs of level 1 stand up to that many tokens beside a length
 
-Api api_of(const AcceptOptions& options, const Subject& subject) {
-  const bool chat = options.api != "completions" && subject.can(Api::Chat);
+Api api_of(const Bench& bench) {
+  const bool chat = bench.options.api != "completions" && bench.serves(Api::Chat);
   return chat ? Api::Chat : Api::Completions;
 }
 
@@ -72,7 +72,7 @@ std::vector<Slot> slots(int64_t first, int64_t last) {
 }
 
 Examiner::Examiner(Bench& bench)
-    : bench_(bench), api_(api_of(bench.options, bench.session.subject())) {
+    : bench_(bench), api_(api_of(bench)) {
   budget_ = bench.options.max_tokens > 0 ? bench.options.max_tokens
                                          : std::max(kBudgets[0], bench.result.answer_tokens);
   if (bench.result.calibration.source == "guess") {

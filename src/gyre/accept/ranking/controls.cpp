@@ -55,7 +55,7 @@ void run_copies(Examiner& examiner, int64_t length) {
   Bench& bench = examiner.bench();
   Subject& subject = bench.session.subject();
   const Frame frame = ranked_frame(examiner, length);
-  if (!subject.can(Api::Completions) || !bench.result.facts.counts_tokens) {
+  if (!bench.serves(Api::Completions) || !bench.result.facts.counts_tokens) {
     return;
   }
   const int64_t room = frame.calibration.bytes_for(length);

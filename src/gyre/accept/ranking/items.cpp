@@ -37,7 +37,7 @@ Frame ranked_frame(Examiner& examiner, int64_t length) {
   frame.length = length;
   frame.max_tokens = kAnswerTokens;
   Bench& bench = examiner.bench();
-  if (bench.options.api != "chat" && bench.session.subject().can(Api::Completions)) {
+  if (bench.options.api != "chat" && bench.serves(Api::Completions)) {
     frame.api = Api::Completions;
   }
   return frame;
