@@ -34,7 +34,10 @@ class Rambler : public Subject {
       reply.text += phrase;
     }
     reply.finish = "length";
-    reply.prompt_tokens = 187 + 158 * prompt_bytes(ask) / 1000;
+    // Stubs of sentences, as short prompts have them, take more tokens than whole ones.
+    const int64_t bytes = prompt_bytes(ask);
+    reply.prompt_tokens = 187 + 158 * std::min<int64_t>(bytes, 1900) / 1000 +
+                          203 * std::max<int64_t>(0, bytes - 1900) / 1000;
     reply.completion_tokens = ask.max_tokens;
     return reply;
   }
@@ -71,6 +74,14 @@ TEST(Calibrate, ALongTemplateAndALongAnswerLeaveRoomForAShortPrompt) {
   const Acceptance result = level_one(subject, {512, 1024});
   EXPECT_FALSE(result.one.able);
   EXPECT_FALSE(result.one.rungs.empty());
+}
+
+TEST(Calibrate, APromptThatCountsMoreThanPredictedMendsTheLine) {
+  Rambler subject("the code of ");
+  const Acceptance result = level_one(subject, {512, 1000, 4000});
+  const auto line = double(result.calibration.tokens_for(16000));
+  EXPECT_NEAR(line, 187 + 0.158 * 1900 + 0.203 * 14100, 0.1 * line);
+  EXPECT_TRUE(result.findings.empty());
 }
 
 }  // namespace

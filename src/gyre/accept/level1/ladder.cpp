@@ -12,17 +12,25 @@ namespace {
 // Off the grid, so that no block size divides them all.
 constexpr int64_t kLess = 37, kMore = 13;
 
+/// A prompt that counts more than it should, as it can where the line came from very short ones,
+/// was surely not cut. As many codes as there, because codes take more tokens than filler.
+bool counts_more(const Seen& small, const Seen& now) {
+  return now.reply().answered() && *now.reported > now.predicted &&
+         *now.reported >= 2 * *small.reported && now.stripes.size() == small.stripes.size();
+}
+
 /// Counts that agree at a longer prompt make the line through two short ones finer.
 void refine(Prober& prober, const Probe& probe) {
-  if (!probe.whole() || prober.all.empty() || prober.calibration.source != "usage" ||
-      !probe.reported) {
+  if (prober.all.empty() || prober.calibration.source != "usage" || !probe.reported) {
     return;
   }
   const Seen& small = prober.all.front();
   const Seen& now = prober.all.back();
-  if (now.outcome != Outcome::Kept || now.counted_otherwise() || !now.reported ||
-      now.sample.item.ask.api != small.sample.item.ask.api || !small.reported ||
-      *now.reported < 4 * *small.reported) {
+  if (!now.reported || !small.reported || now.sample.item.ask.api != small.sample.item.ask.api) {
+    return;
+  }
+  const bool kept = probe.whole() && now.outcome == Outcome::Kept && !now.counted_otherwise();
+  if (!counts_more(small, now) && !(kept && *now.reported >= 4 * *small.reported)) {
     return;
   }
   const auto bytes = [](const Seen& seen) { return prompt_bytes(seen.sample.item.ask); };

@@ -128,10 +128,12 @@ TEST(Ranking, WithoutLogProbabilitiesNothingIsDecided) {
   Bench bench{session, options, result};
   run_ranking(bench);
   for (const Cell& cell : result.cells) {
-    EXPECT_NE(cell.status, Status::Pass);
-    EXPECT_EQ(cell.answered, 0);
-    EXPECT_EQ(cell.verdicts.at("error"), cell.asked);
+    EXPECT_EQ(cell.status, Status::NotRun);
+    EXPECT_EQ(cell.asked, 0);  // no request failed
+    EXPECT_EQ(cell.why_not_run, "no answer told log-probabilities");
   }
+  EXPECT_EQ(result.cells.size(), 2U);
+  EXPECT_EQ(session.requests(), 2 * 5 * 4);  // one look at one length, no more
   EXPECT_TRUE(result.ranking.empty());
 }
 

@@ -205,6 +205,18 @@ double threshold_of(const Cell& baseline, const AcceptOptions& options) {
   return lower > kChance ? options.threshold * lower : -1.0;
 }
 
+/// Nothing can be ranked: no answer of the first look told log-probabilities.
+void add_unranked(Bench& bench, std::set<int64_t> lengths) {
+  lengths.insert(bench.options.original_length);
+  for (const int64_t length : lengths) {
+    Cell cell = new_cell(length, bench.options);
+    cell.arm = length == bench.options.original_length ? "short" : cell.arm;
+    cell.status = Status::NotRun;
+    cell.says = cell.why_not_run = "no answer told log-probabilities";
+    bench.result.cells.push_back(std::move(cell));
+  }
+}
+
 bool echo_works(const Bench& bench) {
   return std::none_of(bench.result.findings.begin(), bench.result.findings.end(),
                       [](const Finding& finding) { return finding.id == "ECHO_IGNORED"; });
@@ -228,6 +240,9 @@ void run_ranking(Bench& bench) {
     return;
   }
   Cell baseline = run_length(examiner, original, -1.0);
+  if (baseline.answered == 0) {
+    return add_unranked(bench, lengths);
+  }
   const double threshold = threshold_of(baseline, bench.options);
   baseline.arm = "short";
   baseline.status = threshold < 0.0 ? Status::NotRun : Status::Pass;
