@@ -1,7 +1,7 @@
 """Every run of mock_server/cases.json through `gyre accept`: the finding comes out, no other one of
 its group does, and the report says what `expect` asks for.
 
-All 242 take about two minutes on two busy cores. GYRE_CASES="S01;X02/413" runs some, GYRE_CASES_SEED
+All 248 take about two minutes on two busy cores. GYRE_CASES="S01;X02/413" runs some, GYRE_CASES_SEED
 draws other prompts, GYRE_CASES_AT_ONCE says how many run at once, GYRE_CASES_VERBOSE=1 prints each.
 """
 import concurrent.futures

@@ -53,6 +53,8 @@ class Truth(unittest.TestCase):
         wanted = {"TRUNC_HEAD": r"^\.[.x]*x$", "TRUNC_TAIL": r"^x[.x]*\.$",
                   "TRUNC_MIDDLE": r"^x+\.+x+$", "WINDOW_HALVED": r"^\.{9,}x+$"}
         def check(case, run):
+            if run["name"] == "of a model that errs":
+                return  # it misses codes of short texts too
             kind = next(finding for finding in run["findings"] if finding in wanted)
             shapes = self.shapes(case, run)
             self.assertEqual(shapes[0], WHOLE)
@@ -104,7 +106,8 @@ class Truth(unittest.TestCase):
             elif run["name"].startswith(("weak", "lost", "fades")):
                 self.assertTrue(all(2 < s.count("x") for s in self.shapes(case, run)))
             else:
-                self.assertEqual(set(self.shapes(case, run)), {WHOLE})
+                only = "completions" if run["name"].startswith("completions alone") else None
+                self.assertEqual(set(self.shapes(case, run, only)), {WHOLE})
         self.each("C01 S21 S22 S26 S30 S33", check)
 
     def test_the_slow_ones_are_slow_enough_to_notice(self):

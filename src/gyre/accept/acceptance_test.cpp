@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "gyre/accept/record.h"
 
@@ -84,6 +85,52 @@ TEST(Acceptance, AModelWithoutAWordAtLengthsWithoutRoomIsNoFault) {
     EXPECT_EQ(out.one.rungs[2].says,
               "0 of 8 codes came back; nothing tells whether the rest was read");
   }
+}
+
+/// Reads everything, tells it honestly, and never writes more than eight lines.
+class Lazy : public Subject {
+ public:
+  std::string name() const override { return "lazy"; }
+  Facts discover() override { return {}; }
+  bool concurrent() const override { return false; }
+  bool can(Api api) const override { return api == Api::Chat; }
+  std::optional<int64_t> count_tokens(const std::string&) override { return std::nullopt; }
+  Reply ask(const Ask& ask) override {
+    const std::string& text = ask.messages.back().content;
+    Reply reply;
+    reply.http = 200;
+    reply.finish = "stop";
+    reply.prompt_tokens = 10 + prompt_bytes(ask) / 4;
+    const std::string alone = "What is the code of checkpoint ";
+    const size_t asked = text.find(alone);
+    const bool list = asked == std::string::npos;
+    const int first = list ? 1 : std::atoi(text.c_str() + asked + alone.size());
+    for (int i = first; i <= (list ? 8 : first); ++i) {
+      const std::string mark = str("Checkpoint ", i, ": ");
+      for (const Message& message : ask.messages) {
+        if (const size_t at = message.content.find(mark); at != std::string::npos) {
+          reply.text += str(i, ": ", message.content.substr(at + mark.size(), 7), "\n");
+        }
+      }
+    }
+    reply.completion_tokens = static_cast<int64_t>(reply.text.size()) / 4;
+    return reply;
+  }
+};
+
+TEST(Acceptance, AnAnswerThatBreaksOffIsNoLossOfText) {
+  Lazy subject;
+  Record record;
+  Session session(subject, record, {});
+  AcceptOptions options;
+  options.lengths = {512, 4096};
+  options.levels = {1};
+  const Acceptance out = accept(session, record, options);
+  EXPECT_EQ(out.verdict, Status::Pass);
+  EXPECT_TRUE(out.findings.empty()) << out.findings[0].id << ": " << out.findings[0].says;
+  EXPECT_EQ(out.effective_length, 4096);
+  EXPECT_EQ(out.one.rungs[1].says,
+            "kept whole: codes that the list left out come back when asked for alone");
 }
 
 }  // namespace

@@ -123,10 +123,15 @@ Silence silence_of(const AcceptVerb& verb, const Reply& reply) {
   }
   if (reply.fault == accept::Fault::Client) {
     return {"every request refused", verb.accept.send.empty()
-                                         ? "correct --model or --endpoint"
+                                         ? "correct --model or --endpoint; a field that it does "
+                                           "not take is left out with e.g. --send "
+                                           "'{\"temperature\":null}'"
                                          : "correct --send, --model or --endpoint"};
   }
-  return {"no connection", "start the server or correct --endpoint"};
+  if (reply.fault == accept::Fault::Connect) {
+    return {"no connection", "start the server or correct --endpoint"};
+  }
+  return {"no answer", "correct --endpoint, or see what stands there"};
 }
 
 [[noreturn]] void refuse(const AcceptVerb& verb, Record& record) {

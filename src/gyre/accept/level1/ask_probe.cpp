@@ -143,6 +143,15 @@ bool recurs(Prober& prober, Probe& probe) {
   return true;
 }
 
+/// The codes at both ends of the gap, asked for alone: an answer that breaks off early, or begins
+/// late, is no loss of text.
+bool come_alone(Prober& prober, Probe& probe) {
+  const auto comes = [&](int64_t stripe) {
+    return ask_alone(prober, probe, stripe + 1).outcome == Outcome::Kept;
+  };
+  return comes(probe.gap.first) && (probe.gap.last == probe.gap.first || comes(probe.gap.last));
+}
+
 /// Some codes are missing, or all: was the text read, and is it always the same part?
 void explain_missing(Prober& prober, Ladder& ladder, Probe& probe, const Seen& seen) {
   place_gap(probe, seen);
@@ -165,6 +174,12 @@ void explain_missing(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
   bool steady = prober.able && one_side(probe.gap) && same_gap(probe.gap, other);
   if (steady && were_read != 0 && !probe.counted_less) {  // the codes alone say so
     steady = recurs(prober, probe);
+  }
+  if (steady && were_read != 0 && !probe.counted_less && come_alone(prober, probe)) {
+    probe.by_one = true;
+    probe.loss = Loss::None;
+    std::fill(probe.stripes.begin(), probe.stripes.end(), 1);
+    return;
   }
   // A weak model misses codes everywhere: there one part that was not read is enough. Where one
   // side is missing, lower layers may pass on the nearer part of it.

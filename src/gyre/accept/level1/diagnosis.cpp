@@ -273,7 +273,7 @@ void Diagnosis::overflows() {
   const bool text = empty.front().loss == Loss::Guess;
   find("OVERFLOW_200",
        str("a prompt of ", empty.front().tokens, " tokens gets HTTP 200 and ",
-           text ? "an invented answer" : "no text"),
+           text ? empty.front().instead : "no text"),
        empty, {{"verdict", text ? "wrong_code" : "empty"}});
 }
 

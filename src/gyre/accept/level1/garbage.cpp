@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "gyre/accept/scoring/answer_text.h"
 #include "gyre/base/error.h"
 
 namespace gyre::accept {
@@ -20,23 +21,13 @@ bool is_plain(const std::string& word) {
   return odd == 0 && word.size() <= 24;
 }
 
-Seen ask_one(Prober& prober, Probe& probe, int64_t checkpoint) {
-  RollCall dials;
-  dials.salt = prober.fresh_salt();
-  dials.stripes = prober.stripes_at(probe.length);
-  dials.only = checkpoint;
-  Seen seen = prober.ask(dials, probe.length, probe.api);
-  probe.evidence.push_back(seen.sid());
-  return seen;
-}
-
 /// The first stripe whose code is garbage, by halving; the edge lies between its place and that of
 /// the one before.
 void find_cliff(Prober& prober, Probe& probe) {
   int64_t good = 1, bad = int64_t(probe.stripes_n);
   while (bad - good > 1) {
     const int64_t middle = (good + bad) / 2;
-    (ask_one(prober, probe, middle).outcome == Outcome::Kept ? good : bad) = middle;
+    (ask_alone(prober, probe, middle).outcome == Outcome::Kept ? good : bad) = middle;
   }
   const auto place = [&](int64_t checkpoint) {
     return int64_t(double(probe.tokens) * (double(checkpoint) - 0.5) / double(probe.stripes_n));
@@ -96,6 +87,16 @@ bool depends_on_residue(Prober& prober, Ladder& ladder, Probe& probe) {
 
 }  // namespace
 
+Seen ask_alone(Prober& prober, Probe& probe, int64_t checkpoint) {
+  RollCall dials;
+  dials.salt = prober.fresh_salt();
+  dials.stripes = prober.stripes_at(probe.length);
+  dials.only = checkpoint;
+  Seen seen = prober.ask(dials, probe.length, probe.api);
+  probe.evidence.push_back(seen.sid());
+  return seen;
+}
+
 bool is_strange(const Seen& seen) {
   if (seen.degenerate) {
     return true;
@@ -116,8 +117,8 @@ void explain_garbage(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
     probe.loss = Loss::Garbage;
     return;
   }
-  const Seen first = ask_one(prober, probe, 1);
-  const Seen last = ask_one(prober, probe, int64_t(probe.stripes_n));
+  const Seen first = ask_alone(prober, probe, 1);
+  const Seen last = ask_alone(prober, probe, int64_t(probe.stripes_n));
   const bool first_right = first.outcome == Outcome::Kept;
   const bool last_right = last.outcome == Outcome::Kept;
   if (first_right && last_right) {
@@ -128,6 +129,9 @@ void explain_garbage(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
   } else {
     const bool strange = is_strange(seen) || is_strange(first) || is_strange(last);
     probe.loss = strange ? Loss::Garbage : Loss::Guess;
+    probe.instead = refuses(seen.text)     ? "a refusal"
+                    : says_none(seen.text) ? "the answer that there are no codes"
+                                           : "an invented answer";
   }
 }
 

@@ -15,4 +15,7 @@ void explain_garbage(Prober& prober, Ladder& ladder, Probe& probe, const Seen& s
 /// Words that no answer has: no letters, odd bytes, one word over and over.
 bool is_strange(const Seen& seen);
 
+/// One checkpoint (1 ...) of another text of this size, asked for alone; goes to its evidence.
+Seen ask_alone(Prober& prober, Probe& probe, int64_t checkpoint);
+
 }  // namespace gyre::accept

@@ -15,8 +15,10 @@ std::string says_of(const Probe& probe) {
   const std::string part = words(probe.gap, probe.stripes_n);
   switch (probe.loss) {
     case Loss::None:
-      return probe.errors > 0 ? str(probe.errors, " requests failed, another text was kept whole")
-                              : "kept whole";
+      return probe.by_one
+                 ? "kept whole: codes that the list left out come back when asked for alone"
+             : probe.errors > 0 ? str(probe.errors, " requests failed, another text was kept whole")
+                                : "kept whole";
     case Loss::Weak:
       return std::count(probe.read.begin(), probe.read.end(), 1) > 0
                  ? str(std::count(probe.stripes.begin(), probe.stripes.end(), 1), " of ",
@@ -35,7 +37,7 @@ std::string says_of(const Probe& probe) {
     case Loss::Cliff:
       return str("garbage when asked about what stands past token ", probe.edge_hi);
     case Loss::Guess:
-      return "an invented answer";
+      return probe.instead;
     case Loss::Empty:
       return "an answer without text";
     default:

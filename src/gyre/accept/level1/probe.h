@@ -45,6 +45,8 @@ struct Probe {
   int64_t edge_lo = 0, edge_hi = 0;
   std::optional<int64_t> limit;  // that the server told
   int64_t errors = 0;            // requests that failed for good
+  std::string instead;           // what came instead of an answer: "a refusal", ...
+  bool by_one = false;           // codes that a list left out came back when asked for alone
   bool closed = false, server_error = false, hung = false;
   std::string says;
   std::vector<std::string> evidence;
