@@ -16,6 +16,7 @@
 
 #include "gyre/base/error.h"
 #include "gyre/train/any_model.h"
+#include "gyre/train/machine.h"
 
 namespace gyre::accept {
 namespace {
@@ -279,6 +280,7 @@ std::unique_ptr<Subject> open_local(const LocalOptions& options) {
   if (options.dtype != "fp32" && options.dtype != "bf16") {
     throw Error(Code::Usage, "--dtype must be fp32 or bf16, got '", options.dtype, "'");
   }
+  train::map_large_memory();  // records grow between the logits of large vocabularies
   return std::make_unique<LocalSubject>(options);
 }
 

@@ -56,6 +56,12 @@ void keep_freed_memory() {
   mallopt(M_TOP_PAD, kTopPad);
 }
 
+void map_large_memory() {
+  constexpr int kLarge = 8 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+  mallopt(M_MMAP_MAX, 1 << 16);
+}
+
 void give_back_freed_memory() {
   malloc_trim(0);
 }

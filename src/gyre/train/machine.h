@@ -17,6 +17,9 @@ void wait_for(at::Device device);
 /// faulting its pages in again each step (6 % of a step of the tiny preset). Process-wide; verbs of
 /// the program call it at their start, before tensors are made.
 void keep_freed_memory();
+/// After keep_freed_memory(), for a process that keeps small pieces between large tensors of
+/// changing sizes: from 8 MiB on each has pages of its own, or the pieces would cut up the heap.
+void map_large_memory();
 
 /// Once: what was freed goes back to the system, as after reading a large file of JSON.
 void give_back_freed_memory();
