@@ -300,7 +300,9 @@ std::string line_of_limits(const Acceptance& result) {
   if (result.regression) {
     add("before/after: " + result.regression->says);
   }
-  return text.empty() ? "nothing else to say" : text;
+  return !text.empty()             ? text
+         : result.findings.empty() ? "nothing else to say"
+                                   : "the findings say what to look at";
 }
 
 }  // namespace
@@ -331,7 +333,7 @@ Cost cost_of(const std::vector<Sample>& samples) {
     out.prompt_tokens += sample.reply.prompt_tokens.value_or(
         sample.reply.answered() ? sample.item.tokens_predicted : 0);
     out.answer_tokens += sample.reply.completion_tokens.value_or(0);
-    out.errors += !sample.reply.answered();
+    out.errors += !sample.reply.answered() && sample.reply.fault != Fault::Overflow;
     out.seconds += sample.reply.total_ms / 1000.0;
   }
   return out;

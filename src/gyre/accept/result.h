@@ -131,7 +131,8 @@ struct LevelVerdict {
 };
 
 struct Cost {
-  int64_t requests = 0, prompt_tokens = 0, answer_tokens = 0, errors = 0;
+  int64_t requests = 0, prompt_tokens = 0, answer_tokens = 0;
+  int64_t errors = 0;  // failed; that a prompt is too long is an answer
   double seconds = 0.0;
   double money = kUnknown;
 };

@@ -1,6 +1,7 @@
 #include "gyre/accept/text_nll.h"
 
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <numeric>
 #include <span>
@@ -145,9 +146,12 @@ std::optional<Measure> text_nll_delta(const std::vector<Sample>& before,
   out.id = "nll_delta";
   out.title = "nats per token, after minus before, same texts";
   out.length = length;
-  out.says = out.lo > 0.0   ? "the change made the model worse at this length"
-             : out.hi < 0.0 ? "the change made the model better at this length"
-                            : "no difference is seen";
+  char numbers[96];
+  std::snprintf(numbers, sizeof numbers, "%+.4f nats (%+.4f to %+.4f): ", out.value, out.lo,
+                out.hi);
+  out.says = str(numbers, out.lo > 0.0   ? "the change made the model worse at this length"
+                          : out.hi < 0.0 ? "the change made the model better at this length"
+                                         : "no difference is seen");
   return out;
 }
 

@@ -68,7 +68,8 @@ TEST(TextNll, TheDifferenceIsPairedByText) {
   ASSERT_TRUE(delta);
   EXPECT_EQ(delta->n, kTexts);
   EXPECT_NEAR(delta->value, 0.25, 1e-12);
-  EXPECT_EQ(delta->says, "the change made the model worse at this length");
+  EXPECT_EQ(delta->says,
+            "+0.2500 nats (+0.2500 to +0.2500): the change made the model worse at this length");
 }
 
 TEST(TextNll, TextsThatAreReadAsOtherTokensDoNotPair) {
