@@ -51,7 +51,8 @@ def bodies():
     yield "empty", b""
     for dialect in errors.DIALECTS:
         for n, name in ((5000, "prompt"), (4000, "both")):
-            error = json.dumps(errors.overflow(dialect, n, 4096, 200, True)[1]).encode()
+            error = errors.overflow(dialect, n, 4096, 200, True)[1]
+            error = error if isinstance(error, bytes) else json.dumps(error).encode()
             yield f"over_{dialect}_{name}", error
     for style in errors.ELSEWHERE:
         yield f"over_{style}", json.dumps(errors.overflow_elsewhere(style, 5000, 4096)[1]).encode()

@@ -26,7 +26,10 @@ Reply read(std::string_view bytes, uint8_t flags, size_t piece) {
   }
   gyre::accept::ReplyReader reader(ask, 1 << 20);
   auto take = gyre::accept::Take::More;
-  for (size_t at = 0; at < bytes.size() && take == gyre::accept::Take::More; at += piece) {
+  const auto goes_on = [&] {
+    return take == gyre::accept::Take::More || take == gyre::accept::Take::Early;
+  };
+  for (size_t at = 0; at < bytes.size() && goes_on(); at += piece) {
     take = reader.feed(bytes.substr(at, piece), transfer.status, static_cast<double>(at));
   }
   return reader.finish(transfer);
