@@ -176,6 +176,9 @@ TEST(Endpoint, TheKeyGoesToItsServerAndIsNeverRepeated) {
   const Reply refused = open_endpoint(options)->ask(chat());
   EXPECT_EQ(refused.fault, Fault::Client);
   EXPECT_EQ(refused.fault_text, "The model `[key]` does not exist.");
+  options.send = R"({"model": "SK-SECRET-1234567 sk-secret-1234567"})";  // in another case
+  EXPECT_EQ(open_endpoint(options)->ask(chat()).fault_text,
+            "The model `[key] [key]` does not exist.");
 }
 
 TEST(Endpoint, TheKeyIsInNothingThatTheServerTellsOfItself) {

@@ -124,6 +124,44 @@ TEST(CmdAccept, SilenceIsNoticedBeforeAllItemsAreAsked) {
       << ran.text;
 }
 
+TEST(CmdAccept, ResultsDoNotGoOverTheRunsOwnFiles) {
+  const TempFolder temp;
+  const std::string out = (temp / "run").string(), run = "--endpoint http://h/v1 --out " + out;
+  fs::create_directories(out);
+  EXPECT_EQ(
+      message_of(run + " --junit " + out + "/samples.jsonl"),
+      "accept: --junit " + out + "/samples.jsonl is a file of the run itself; give another name");
+  EXPECT_EQ(
+      message_of(run + " --json " + (temp / "x").string() + " --junit " + (temp / "x").string()),
+      "accept: --json and --junit name the same file " + (temp / "x").string() +
+          "; give each its own");
+}
+
+TEST(CmdAccept, AKeyInPlaceOfItsVariableIsNotRepeated) {
+  const std::string message = message_of("--endpoint http://h/v1 --out o --key-env sk-secret");
+  EXPECT_TRUE(message.starts_with("accept: --key-env wants the name of a variable, such as "));
+  EXPECT_EQ(message.find("sk-secret"), std::string::npos);
+}
+
+TEST(CmdAccept, ForceKeepsTheOldRunWhereNothingAnswers) {
+  const TempFolder temp;
+  const std::string out = (temp / "run").string();
+  std::string url;
+  {
+    const MockServer server({"--window", "16384"});
+    url = server.url();
+    ASSERT_EQ(
+        gyre("accept --endpoint " + url + " --levels 1 --lengths 1k --no-curves --out " + out).code,
+        0);
+  }
+  const std::string before = read_file(temp / "run" / "samples.jsonl");
+  const Ran ran = gyre("accept --endpoint " + url +
+                       " --levels 1 --lengths 1k --no-curves --force --out " + out);
+  EXPECT_EQ(ran.code, 4) << ran.text;
+  EXPECT_NE(ran.text.find("the run in " + out + " is still there"), std::string::npos) << ran.text;
+  EXPECT_EQ(read_file(temp / "run" / "samples.jsonl"), before);
+}
+
 TEST(CmdAccept, TheRecordOfARunIsAConfiguration) {
   const TempFolder temp;
   const std::string file = (temp / "run.json").string();
